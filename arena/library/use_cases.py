@@ -11,6 +11,7 @@ USE_CASES: Final = {
     "ask_bot": "ask_bot",
     "build_site": "sites",
     "check_bot": "check_bot",
+    "coach_league": "coach_league",
     "coach_match": "coach_match",
     "check_one_game": "check_game",
     "list_bots": "list_bots",

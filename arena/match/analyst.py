@@ -25,10 +25,14 @@ from arena.protocol import messages as m
 from arena.text import printable
 
 
+class JudgeFailed(CheckFailed):
+    """Error: a bot that shall judge does not start, or does not evaluate."""
+
+
 def opinion_of_bot(record: MatchRecord, label: str, open_bot: Callable[[int], BotPlayer]) -> Opinion:
     """Ask the analyst of that label about the decisions of all seats; `open_bot` returns a new bot for a seat.
 
-    CheckFailed if the match cannot be replayed, or if the analyst does not start, or does not evaluate.
+    CheckFailed if the match cannot be replayed; JudgeFailed if the analyst does not start, or does not evaluate.
     """
     game, count = load_game(record.game), len(record.seats)
     choices = {choice.index: choice for choice in choices_of(record)}
@@ -82,9 +86,9 @@ class _Analyst:
         except BotFault as fault:
             last = printable("".join(bot.stderr().splitlines()[-1:]))
             stderr = f"; the last line of its stderr: {last}" if last else ""
-            raise CheckFailed(f"{bot.player} does not start: {fault.message}{stderr}") from None
+            raise JudgeFailed(f"{bot.player} does not start: {fault.message}{stderr}") from None
         if not bot.may_evaluate:
-            raise CheckFailed(f"{bot.player} does not evaluate: its hello has no capability `{m.EVALUATE}`")
+            raise JudgeFailed(f"{bot.player} does not evaluate: its hello has no capability `{m.EVALUATE}`")
 
     def evaluate(self, choice: Choice) -> ActionValues | str:
         """Return the values of the actions of a choice, or the reason why the analyst gave none."""

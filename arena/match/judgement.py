@@ -25,7 +25,7 @@ from arena.games import load_game
 from arena.games.api import Decision, Game, Seat, ValueFunction, simulator_of, value_of
 from arena.match.luck import luck_of
 from arena.match.record import ActionStep, MatchRecord, Termination
-from arena.match.replay import replay
+from arena.match.replay import other_rules, replay
 
 _SIGNIFICANT: Final = 1.96
 """Standard errors of a difference up to which a cost is no mistake."""
@@ -101,6 +101,11 @@ class JudgedDecision(msgspec.Struct, frozen=True):
         """True if the cost is larger than its error allows."""
         return self.cost > _SIGNIFICANT * self.error
 
+    def is_at_odds(self, other: "JudgedDecision") -> bool:
+        """Return True if only one of two judges calls the decision a mistake, and their errors do not explain it."""
+        difference = abs(self.cost - other.cost)
+        return self.is_mistake != other.is_mistake and difference > _SIGNIFICANT * hypot(self.error, other.error)
+
 
 class Ledger(msgspec.Struct, frozen=True):
     """The terms of the payoff of one seat."""
@@ -128,6 +133,15 @@ class Judgement(msgspec.Struct, frozen=True):
     def judged(self, seat: int) -> tuple[JudgedDecision, ...]:
         """Return the decisions of a seat that are judged."""
         return tuple(decision for decision in self.decisions if decision.seat == seat and not decision.reason)
+
+    def disagreements(self, other: "Judgement") -> tuple[JudgedDecision, ...]:
+        """Return the decisions of `other` that only one of the two judges calls a mistake, beyond both errors."""
+        own = {decision.step: decision for decision in self.decisions if not decision.reason}
+        return tuple(
+            decision
+            for decision in other.decisions
+            if not decision.reason and decision.step in own and own[decision.step].is_at_odds(decision)
+        )
 
     def costliest(self, count: int, seats: Sequence[int]) -> tuple[JudgedDecision, ...]:
         """Return up to `count` mistakes of these seats, the costliest first; of equals the earlier one."""
@@ -169,6 +183,12 @@ def opinion_of_game(record: MatchRecord) -> Opinion | None:
         start_from=source,
         payoffs=tuple(float(rank == 0) / record.ranks.count(0) for rank in record.ranks),
     )
+
+
+def judge_by_game(record: MatchRecord) -> tuple[Judgement, ...]:
+    """Judge a match by the game's own value; nothing if the game has none, or if other rules are here."""
+    opinion = None if other_rules(record) else opinion_of_game(record)
+    return () if opinion is None else (judge(record, opinion),)
 
 
 def choices_of(record: MatchRecord) -> Iterator[Choice]:

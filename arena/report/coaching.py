@@ -11,9 +11,10 @@ from arena.games.api import Json
 from arena.match.judgement import JudgedDecision, Judgement, Ledger
 from arena.match.record import MatchRecord
 from arena.match.replay import state_before
-from arena.report.formats import Column, Style, clip_names
+from arena.report.formats import Column, Style, clip_names, intervals
 from arena.report.transcript import result_line
-from arena.text import counted
+from arena.standings.mistakes import LeagueMistakes
+from arena.text import counted, printable
 
 COSTLIEST: Final = 5
 """The number of mistakes that are shown with their positions."""
@@ -27,8 +28,13 @@ _TERMS: Final = {
 }
 
 
-def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[int], style: Style) -> Iterator[str]:
-    """Yield the totals of these seats, the ledger of all, and the costliest decisions with their positions."""
+def coaching_lines(
+    record: MatchRecord, judgement: Judgement, seats: Sequence[int], style: Style, others: Sequence[Judgement] = ()
+) -> Iterator[str]:
+    """Yield the totals of these seats, the ledger of all, and the costliest decisions with their positions.
+
+    Below each of them stands what the `others` think of it.
+    """
     yield result_line(record)
     yield f"judged by {judgement.by}; all values in percent of a win"
     yield ""
@@ -37,6 +43,9 @@ def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[in
         yield f"not judged: {counted(count, 'decision')}, {reason}"
     yield ""
     yield style.table(_ledger(record, judgement))
+    for other in others:
+        disputed = [one for one in judgement.disagreements(other) if one.seat in seats]
+        yield f"a mistake to only one of this judge and {other.by}: {counted(len(disputed), 'decision')}"
     costliest = judgement.costliest(COSTLIEST, seats)
     yield ""
     yield "the costliest decisions:" if costliest else "no mistakes"
@@ -44,6 +53,7 @@ def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[in
     for decision in costliest:
         yield ""
         yield f"step {decision.step}: {record.players[decision.seat]} {mistake_text(decision)}"
+        yield from (f"    {other.by}: {_second_text(other, decision)}" for other in others)
         yield from (
             f"    {line}" for line in game.describe(state_before(record, decision.step), record.players).splitlines()
         )
@@ -61,6 +71,16 @@ def better_text(decision: JudgedDecision) -> str:
     """Describe the best action: `better by 13.3 %: calls shanghai (78.0 %)`."""
     error = f" ±{_percent(decision.error)}" if decision.error else ""
     return f"better by {_percent(decision.cost)}{error} %: {decision.best} ({_percent(decision.best_value)} %)"
+
+
+def _second_text(other: Judgement, mistake: JudgedDecision) -> str:
+    """Return what another judge thinks of a decision that is a mistake to the first one."""
+    decision = next(one for one in other.decisions if (one.step, one.seat) == (mistake.step, mistake.seat))
+    return (
+        f"not judged, {decision.reason}"
+        if decision.reason
+        else (better_text(decision) if decision.is_mistake else "no mistake")
+    )
 
 
 def mistakes_by_step(judgement: Judgement) -> dict[int, str]:
@@ -117,3 +137,25 @@ def _term(ledger: Ledger, term: str) -> str:
 
 def _percent(share: float, places: int = 1) -> str:
     return f"{share * 100 + 0.0:.{places}f}"
+
+
+def league_lines(mistakes: LeagueMistakes, style: Style) -> Iterator[str]:
+    """Yield the cost of a decision of each player beside the rating, and what was not judged."""
+    players = mistakes.players
+    yield f"{mistakes.league}: {mistakes.judged} of {counted(mistakes.stored, 'match', 'matches')}"
+    yield f"judged by {mistakes.by}"
+    yield ""
+    yield style.table(
+        [
+            Column("player", clip_names([player.name for player in players]), align="left", is_key=True),
+            Column("rating\n±95 %", intervals([player.rating for player in players])),
+            Column("matches", [str(player.matches) for player in players]),
+            Column("decisions", [str(player.decisions) for player in players]),
+            Column("mistakes", [str(player.mistakes) for player in players]),
+            Column("cost a decision\n% of a win ±95 %", intervals([player.cost for player in players], 2, 100.0)),
+        ]
+    )
+    if unjudged := sum(player.unjudged for player in players):
+        yield f"not judged: {counted(unjudged, 'decision')}"
+    for reason, count in mistakes.failures.items():
+        yield f"not judged: {counted(count, 'match', 'matches')}: {printable(reason)}"

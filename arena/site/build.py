@@ -13,6 +13,7 @@ import msgspec
 
 from arena.errors import CheckFailed, SpecError
 from arena.league.progress import OnStep, ignore_step, steps_of
+from arena.match.judgement import Judgement
 from arena.match.record import MatchRecord, SimulationStep
 from arena.match.results import MatchResult, record_of
 from arena.site.leagues import Highlights, LeagueView, league_views, require_players
@@ -110,7 +111,7 @@ def _site_files(
     for league in leagues:
         owned = [match_id for match_id in league.match_ids if owners[match_id] is league.view]
         for match in steps_of(owned, f"{league.view.name}: matches replayed", len(owned), on_step, every=1):
-            for path, text in match_files(pages, store, league.view, match, private, motions, has_costs=False):
+            for path, text in match_files(pages, store, league.view, match, private, motions):
                 yield path, text.encode()
 
 
@@ -133,17 +134,17 @@ def match_files(
     match: str,
     private: Sequence[str],
     has_motions: Callable[[MatchRecord], bool] = lambda _: True,
-    *,
-    has_costs: bool = True,
+    judge: Callable[[MatchRecord], Sequence[Judgement]] = lambda _: (),
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again.
 
-    With `has_costs`, the decisions are judged by the game's own value, which takes as long as the rest.
+    Decisions have the costs that are kept beside the results; without any, those by `judge`.
     """
     stored = store.match(match)
     try:
         record = record_of(stored)
-        data = match_data(record, stored, private, has_motions=has_motions(record), has_costs=has_costs)
+        judgements = store.judgements.read_all(stored) or judge(record)
+        data = match_data(record, stored, private, judgements, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return

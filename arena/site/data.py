@@ -13,6 +13,7 @@ from arena.games.api import Json
 from arena.match.judgement import Judgement
 from arena.match.record import ActionStep, MatchRecord
 from arena.match.requests import banks_us, requests_by_step, stderr_by_step
+from arena.report.coaching import better_text
 
 _PLACES: Final = 4
 """Decimals of a cost, in payoff."""
@@ -24,7 +25,7 @@ class StepData(msgspec.Struct, omit_defaults=True):
     `key` of a draw or simulation. `news`: lines on what the step led to. `next`: seats that must act then. `used_ms`:
     time for this action, `total_ms`: of the match until then, `bank_ms`: left in the seat's bank then. `luck` of this
     step and `value`, the expected payoff after it, by seat. `cost`: that of the decision, in payoff, and the `better`
-    action. `view`, `still`: indices of views and stills, `motion` of
+    action in words. `view`, `still`: indices of views and stills, `motion` of
     the movement that a simulation gave. `fault`: the reason of a refusal or forfeit. `note` and `stderr` only of
     private players: what came on stderr since the answer before.
     """
@@ -116,12 +117,18 @@ def add_faults(steps: list[StepData], record: MatchRecord) -> None:
         steps[-1].fault = f"{record.termination}: {record.fault.message}"
 
 
-def add_costs(data: MatchData, judgement: Judgement) -> None:
-    """Write the cost of each mistake and the better action into its step, and mark the costliest."""
+def add_costs(data: MatchData, judgement: Judgement, *others: Judgement) -> None:
+    """Write the cost of each mistake and the better action into its step, and mark the costliest.
+
+    Where one of the `others` sees no mistake, the step says so.
+    """
+    disputed = {(decision.step, other.by) for other in others for decision in judgement.disagreements(other)}
     for mistake in judgement.costliest(len(data.steps), range(len(data.players))):
         if mistake.step < len(data.steps):
             step = data.steps[mistake.step]
-            step.cost, step.better = round(mistake.cost, _PLACES), mistake.best
+            doubts = [f"; no mistake by {other.by}" for other in others if (mistake.step, other.by) in disputed]
+            step.cost = round(mistake.cost, _PLACES)
+            step.better = f"{better_text(mistake)}, by {judgement.by}{''.join(doubts)}"
     for mistake in judgement.costliest(1, range(len(data.players))):
         name, step_number = data.players[mistake.seat].name, min(mistake.step, len(data.steps) - 1)
         data.marks.append(Mark("costliest decision", step_number, f"{name} {mistake.cost:.3f} of a win"))

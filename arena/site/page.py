@@ -11,6 +11,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
+from arena.match.judgement import judge_by_game
 from arena.match.record import MatchRecord
 from arena.site.replay import match_data, script
 
@@ -41,7 +42,7 @@ def match_page(
 
     Notes and stderr are shown for the players named in `private`. CheckFailed if a record contradicts the rules.
     """
-    data = match_data(record, private=private, has_costs=True)
+    data = match_data(record, private=private, judgements=judge_by_game(record))
     beside = [match_data(other, private=private, has_motions=False) for other in others]
     ids = [match_values["id"] for match_values in (data, *beside)]
     for match_values in (data, *beside):

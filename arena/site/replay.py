@@ -31,7 +31,7 @@ from arena.games.api import (
     picture_with_names,
     value_of,
 )
-from arena.match.judgement import judge, opinion_of_game
+from arena.match.judgement import Judgement
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
@@ -51,19 +51,20 @@ def match_data(
     record: MatchRecord,
     stored: MatchResult | None = None,
     private: Collection[str] = (),
+    judgements: Sequence[Judgement] = (),
     *,
     has_motions: bool = True,
-    has_costs: bool = False,
 ) -> dict[str, Any]:
     """Return the match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
     `stored` gives the luck of a match that cannot be replayed. `has_motions`: simulations are made again, in as much
-    time as they took. CheckFailed if the record contradicts the rules.
+    time as they took. `judgements`: costs of decisions, by the first of several judges. CheckFailed if the record
+    contradicts the rules.
     """
     other = other_rules(record)
     data = _recorded_data(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
-    if has_costs and not other and (opinion := opinion_of_game(record)) is not None:
-        add_costs(data, judge(record, opinion))
+    if judgements:
+        add_costs(data, *judgements)
     add_times(data, record)
     add_private(data, record, private)
     built: dict[str, Any] = msgspec.to_builtins(data)

@@ -28,6 +28,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from arena.errors import ArenaError, SpecError
+from arena.match.judgement import judge_by_game
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
 from arena.site.leagues import Highlights, LeagueView, league_views, require_players
@@ -145,7 +146,7 @@ class LiveSite:
                 views = self._league_views(store)
             view = next((league for league in views if str(key) == match and league.has(key)), None)
             if view is not None:
-                files = match_files(Pages(live=self.version), store, view, match, self._private)
+                files = match_files(Pages(live=self.version), store, view, match, self._private, judge=judge_by_game)
                 return {path: text.encode() for path, text in files}
         return {}
 

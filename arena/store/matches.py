@@ -21,6 +21,7 @@ from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks
 from arena.store import database, history, rows
+from arena.store.judgements import JudgementCache
 from arena.store.view import Connection
 from arena.text import counted
 
@@ -46,11 +47,12 @@ class LeagueSecret(msgspec.Struct, frozen=True):
 
 
 class MatchStore:
-    """The leagues and matches stored in the database of a results folder."""
+    """The leagues and matches stored in the database of a results folder, and what judges think of the matches."""
 
     def __init__(self, connection: Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
+        self.judgements = JudgementCache(results)
 
     def save_league(self, tournament: Tournament) -> None:
         """Store the tournament under its name, without the settings of this machine.

@@ -170,7 +170,7 @@ ARGUMENTS = {
     "stats": "p0",
     "show": "MATCH",
     "ask": "random MATCH --as p0",
-    "coach": "MATCH",
+    "coach": "--league test",
     "positions save": "MATCH p0 --step 1 --to set",
     "positions run": "random set",
     "completion": "bash",

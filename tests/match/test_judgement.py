@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.opinions import analyst, nim_values, opinion
 from support.scripted_bot import (
     RandomBot,
@@ -23,7 +24,7 @@ from support.scripted_bot import (
 
 from arena.errors import CheckFailed
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.match.judgement import ActionValues, Judgement, Opinion, choices_of, judge, opinion_of_game
+from arena.match.judgement import ActionValues, JudgedDecision, Judgement, Opinion, choices_of, judge, opinion_of_game
 from arena.match.luck import luck_of
 from arena.match.record import ActionStep, MatchRecord, Termination
 from arena.match.replay import replay
@@ -151,3 +152,18 @@ def test_what_shanghaien_leaves_unexplained_has_mean_0() -> None:
     mean = fsum(unexplained) / len(unexplained)
     error = (fsum((one - mean) ** 2 for one in unexplained) / len(unexplained) ** 2) ** 0.5
     assert abs(mean) <= 2 * error
+
+
+def test_judges_are_at_odds_only_beyond_their_errors() -> None:
+    """One says mistake, the other does not, and 1.96 errors of the difference do not reach over the gap."""
+    clear, none = JudgedDecision(1, 0, "a", best_value=0.2), JudgedDecision(1, 0, "a")
+    unsure = JudgedDecision(1, 0, "a", best_value=0.1, error=0.08)
+    other, unjudged = replace(none, step=2), replace(none, reason="late")
+
+    def odds(*decisions: JudgedDecision) -> list[int]:
+        first, second = (Judgement("", "", "", (decision,), ()) for decision in decisions)
+        return [decision.step for decision in first.disagreements(second)]
+
+    assert odds(clear, none) == odds(none, clear) == [1]
+    assert odds(clear, clear) == odds(clear, unsure) == odds(none, unsure) == []
+    assert odds(clear, other) == odds(clear, unjudged) == odds(unjudged, clear) == []

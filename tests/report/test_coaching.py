@@ -4,6 +4,7 @@ import json
 from inspect import cleandoc
 
 import msgspec
+from msgspec.structs import replace
 from support.opinions import analyst, nim_values, opinion
 from support.scripted_bot import ScriptedBot, answer, match_of, only, seated
 
@@ -63,6 +64,28 @@ def test_faults_and_errors_stand_with_a_mistake() -> None:
     assert mistake_text(sampled) == (
         "rolls (stands in after a fault: illegal_action); better by 20.0 ±2.0 %: stays (70.0 %)"
     )
+
+
+def test_a_second_judge_stands_below_the_costliest_decisions() -> None:
+    """What the second judge thinks of each, and how many decisions only one of the two calls a mistake."""
+    record, judgement = judged()
+    (mistake,) = judgement.decisions
+    milder, unsure = replace(mistake, best_value=0.25), replace(mistake, reason="late")
+    agreeing = replace(mistake, best=mistake.chosen, best_value=mistake.chosen_value)
+    others = [replace(judgement, by=f"judge {n}", decisions=(own,)) for n, own in enumerate((milder, unsure, agreeing))]
+
+    lines = [*coaching_lines(record, judgement, (0, 1), Style(), others)]
+
+    assert [line for line in lines if line.startswith("a mistake to only one")] == [
+        "a mistake to only one of this judge and judge 0: 0 decisions",
+        "a mistake to only one of this judge and judge 1: 0 decisions",
+        "a mistake to only one of this judge and judge 2: 1 decision",
+    ]
+    assert [line.strip() for line in lines if line.startswith("    judge")] == [
+        "judge 0: better by 25.0 %: takes 1 from heap 1 (25.0 %)",
+        "judge 1: not judged, late",
+        "judge 2: no mistake",
+    ]
 
 
 def test_the_better_actions_by_step() -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from support.scripted_bot import ScriptedBot, answer, house, match_of, random_match, seated, stored_toy_match
 
 from arena.errors import CheckFailed, Crashed
+from arena.match.judgement import judge_by_game
 from arena.match.luck import luck_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText
 from arena.match.replay import replay
@@ -31,6 +32,22 @@ def unpacked(packed: str) -> list[Any]:
 def with_notes(record: MatchRecord, note: str) -> MatchRecord:
     steps = tuple(replace(step, note=note) if isinstance(step, ActionStep) else step for step in record.steps)
     return replace(record, steps=steps)
+
+
+def test_costs_are_those_of_the_first_judge_with_the_doubts_of_others() -> None:
+    """The better action in words, whose opinion it is, and who sees no mistake there; the costliest has a mark."""
+    (judgement,) = judge_by_game(SHANGHAIEN)
+    costliest = judgement.costliest(1, (0, 1))[0]
+    agreeing = replace(costliest, best=costliest.chosen, best_value=costliest.chosen_value)
+    other = replace(judgement, by="another", decisions=(agreeing,))
+
+    plain, doubted = match_data(SHANGHAIEN), match_data(SHANGHAIEN, judgements=(judgement, other))
+
+    assert not [step for step in plain["steps"] if "cost" in step]
+    step = doubted["steps"][costliest.step]
+    assert step["cost"] == pytest.approx(costliest.cost, abs=1e-4)
+    assert step["better"].endswith(f", by {judgement.by}; no mistake by another")
+    assert [mark["step"] for mark in doubted["marks"] if mark["kind"] == "costliest decision"] == [costliest.step]
 
 
 def test_the_start_and_every_step_are_there_with_round_seat_and_position() -> None:

@@ -170,7 +170,7 @@ function details(match, number) {
   if (step.round) said.push(`round ${step.round}`);
   if (step.used_ms != null) said.push(`took ${duration(step.used_ms)}`);
   if (step.luck?.length) said.push(`luck ${match.players.map(({ name }, seat) => `${name} ${signed(step.luck[seat])}`).join(", ")}`);
-  if (step.cost) said.push(`better by ${(100 * step.cost).toFixed(1)} %: ${step.better}`);
+  if (step.cost) said.push(step.better);
   if (number === match.steps.length - 1) said.push(match.result);
   return said.join(" · ");
 }
