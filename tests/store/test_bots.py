@@ -99,19 +99,6 @@ def test_a_bot_that_changes_while_it_is_copied_is_refused(tmp_path: Path) -> Non
     assert list((tmp_path / "results" / "bots").iterdir()) == []
 
 
-def test_a_single_script_is_a_bot(tmp_path: Path) -> None:
-    """A script is found by path, installed, and read back from its place."""
-    script = tmp_path / "lone.py"
-    script.write_text("print()")
-    bots = store(tmp_path)
-
-    installed = register(bots, bots.find(str(script)), tmp_path)
-
-    assert bots.find("lone").digest == installed.digest
-    assert bots.read_installed(installed.digest).folder == installed.folder
-    assert bots.find_changed([installed.digest]) == []
-
-
 def test_finds_by_path_name_and_hash(tmp_path: Path) -> None:
     """A slash makes a path; otherwise it is the name of a bundled bot, or `name@beginning-of-hash`."""
     bundled = bot_folder(tmp_path / "bots" / "fox", "fox")

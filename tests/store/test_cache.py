@@ -101,16 +101,6 @@ def test_a_hash_that_is_a_path_is_refused(tmp_path: Path, digest: str) -> None:
             attempt()
 
 
-def test_a_bot_under_the_hash_of_another_is_refused(tmp_path: Path) -> None:
-    """The archive is refused, and no file of it is left."""
-    mine, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
-
-    with pytest.raises(SpecError, match="it holds the bot with hash"):
-        cache(tmp_path).install(mine.digest, other.archive)
-
-    assert installed(tmp_path) == set()
-
-
 @pytest.mark.parametrize("damage", ["run/bot.py", "source/bot.py", "built"])
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_a_damaged_bot_is_sent_again(tmp_path: Path, damage: str, is_gone: bool) -> None:
@@ -146,18 +136,6 @@ def test_the_least_recently_used_leaves_first_and_none_in_use(tmp_path: Path) ->
         assert installed(tmp_path) == {third, second}
         assert Path(folders[third], "bot.py").read_text() == "2" * 100_000
     assert worker.missing([first, second, third, fourth]) == [first, fourth]
-
-
-def test_one_that_left_meanwhile_is_missed(tmp_path: Path) -> None:
-    """Another process of the machine needed the room."""
-    bot, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
-    worker = cache(tmp_path)
-    worker.install(*bot)
-    assert worker.missing([bot.digest]) == []
-
-    cache(tmp_path, 1).install(*other)
-
-    assert worker.missing([bot.digest]) == [bot.digest]
 
 
 def test_several_threads_build_it_once(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from arena.match.results import MatchKey
 from arena.store import rows
 
 PAGES = ("leaderboard", "stats ann", "matrix", "league matches", "verify")
-ROWS = 100
+ROWS = 30
 
 
 class OneRow:
@@ -60,7 +60,7 @@ def flipped(value: Any) -> Iterator[Any]:
 
 
 def test_every_flipped_bit_of_a_row_is_refused(tmp_path: Path) -> None:
-    """Flip bits of 100 rows in every column: key, number, ranks, ends, numbers and checksum."""
+    """Flip bits of 30 rows in every column: key, number, ranks, ends, numbers and checksum."""
     rng = Random(9)
     with writing(tmp_path) as store:
         for number in range(ROWS):

@@ -13,7 +13,7 @@ from support.store_made import blocks_of, counted, dump, fill, reading, tourname
 from support.tampering import execute_sql
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import jobs, pairings
+from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, pack_blocks
@@ -154,36 +154,6 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> No
     assert [len(rows) for rows in dump(tmp_path)] == [2, 4]
 
 
-def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
-    """After part of a league is stored and the file is opened anew, exactly the rest is scheduled."""
-    league = tournament(cycles=5)
-    some = Random(3).sample(blocks_of(league), k=7)
-    with writing(tmp_path) as store:
-        store.save(some)
-
-    with reading(tmp_path) as store:
-        left = [
-            (each.pairing, each.block)
-            for job in jobs(league, state_of(league, store.ranks).finished)
-            for each in job.fixtures
-        ]
-
-    there = {(block.pairing, block.block) for block in some}
-    assert len(left) == 8
-    assert set(left) | there == {(pair.key, block) for pair in pairings(league) for block in range(5)}
-
-
-def test_leagues_share_what_is_the_same(tmp_path: Path) -> None:
-    """A league joined by another player finds the old pairings played; a shorter one counts its own blocks only."""
-    fill(tmp_path, tournament("ann", "bob", cycles=3))
-
-    with reading(tmp_path) as store:
-        joined = tournament("ann", "bob", "cid", cycles=3)
-        leagues = (joined, tournament("ann", "bob", cycles=2), tournament("ann", "bob", cycles=3, seed="2"))
-
-        assert [len(list(store.results(counted(league)))) for league in leagues] == [6, 4, 0]
-
-
 def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path) -> None:
     """A league or a match that is not there is a mistake of the command line."""
     fill(tmp_path, tournament())
@@ -194,30 +164,6 @@ def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path) -> None:
         for wrong in ("x", "a-b-c", "a-1-2-3", "a-1-0", "", "a--1-0", "a-٣-0"):
             with pytest.raises(SpecError, match="no match"):
                 store.match(wrong)
-
-
-def test_published_standings_are_kept_until_the_tournament_changes(tmp_path: Path) -> None:
-    """Standings belong to one version of a tournament; saving the same one again keeps them."""
-    league = tournament()
-    with writing(tmp_path) as store:
-        store.save_league(league)
-        store.save_standings("test", b"{}")
-        store.save_league(league)
-        kept = store.published_standings("test")
-        store.save_league(replace(league, cycles=2))
-        forgotten = store.published_standings("test")
-
-    assert (kept, forgotten) == (b"{}", None)
-
-
-def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
-    """The tournament is a value: what comes back is equal, but for what belongs to one machine."""
-    league = tournament(options={"heaps": [2, 3]}, workers=2)
-    with writing(tmp_path) as store:
-        store.save_league(league)
-
-        assert store.league("test") == without_machine_settings(league)
-        assert store.leagues() == ["test"]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE record SET body = 'text'", "UPDATE record SET digest = x'35'"])
@@ -231,25 +177,6 @@ def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None
         assert len(list(store.results(counted(league)))) == 2
         with pytest.raises(DamagedStore, match=r"-0-0 cannot be read: its record is no record"):
             list(store.matches(counted(league)))
-
-
-def elsewhere(league: Tournament) -> Tournament:
-    """Return the league as on another machine: another folder of bots, another number of workers."""
-    players = tuple(replace(each, bot=replace(each.bot, source="/home/x", folder="/home/y")) for each in league.players)
-    return replace(league, players=players, workers=7)
-
-
-def test_another_machine_is_no_other_tournament(tmp_path: Path) -> None:
-    """Results that were moved, or another number of workers: the same text is stored, published standings stay."""
-    league = tournament()
-    with writing(tmp_path) as store:
-        store.save_league(league)
-        store.save_standings("test", b"{}")
-        store.save_league(elsewhere(league))
-
-        assert store.published_standings("test") == b"{}"
-        text = bytes(store._connection.execute("SELECT tournament FROM league").fetchone()[0])
-    assert not any(part in text for part in (b"/home", b'"workers":7', b'"folder":"/"'))
 
 
 @pytest.mark.parametrize(
@@ -275,21 +202,6 @@ def test_an_edited_tournament_is_never_used(tmp_path: Path, edit: str) -> None:
         assert store.league(name).cycles == 4
 
 
-def test_a_flipped_bit_in_the_tournament_is_never_used(tmp_path: Path) -> None:
-    """A bit in each of its bytes, one after the other."""
-    with writing(tmp_path) as store:
-        store.save_league(tournament("ann", "bob"))
-        execute = store._connection.execute
-        text = execute("SELECT tournament FROM league").fetchone()[0]
-        execute("BEGIN")
-        for place in range(len(text)):
-            flipped = bytearray(text)
-            flipped[place] ^= 1 << place % 8
-            execute("UPDATE league SET tournament = ?", (bytes(flipped),))
-            with pytest.raises(DamagedStore):
-                store.league("test")
-
-
 def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
     """Orphans are matches of another seed, and of blocks beyond the cycles."""
     fill(tmp_path, tournament("ann", "bob", cycles=3))
@@ -311,3 +223,20 @@ def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> N
         store._connection.execute("DELETE FROM block WHERE number = 2")
 
         assert (store.orphans_of("block", "record"), store.orphans_of("record", "block")) == (2, 2)
+
+
+def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
+    """Published standings stay with the same tournament on another machine, and go with another one."""
+    league = tournament(options={"heaps": [2, 3]}, workers=2)
+    players = tuple(replace(each, bot=replace(each.bot, source="/home/x", folder="/home/y")) for each in league.players)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save_standings("test", b"{}")
+        store.save_league(replace(league, players=players, workers=7))
+        text = bytes(store._connection.execute("SELECT tournament FROM league").fetchone()[0])
+
+        assert not any(part in text for part in (b"/home", b'"workers":7', b'"folder":"/"'))
+        assert (store.leagues(), store.league("test")) == (["test"], without_machine_settings(league))
+        assert store.published_standings("test") == b"{}"
+        store.save_league(replace(league, cycles=2))
+        assert store.published_standings("test") is None

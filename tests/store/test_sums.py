@@ -16,7 +16,7 @@ from arena.match.results import MOST_SCORE, MatchKey, MatchResult
 from arena.standings import match_table as match_tables
 from arena.standings.match_table import match_table
 from arena.standings.sums import sums_of
-from arena.store import database, rows
+from arena.store import database
 from arena.store.matches import MatchStore
 
 PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdefghij"))
@@ -105,18 +105,6 @@ def test_a_score_beyond_64_bits_is_refused() -> None:
         result(scores=(Fraction(MOST_SCORE + 1), Fraction(0)))
     with pytest.raises(ValueError, match="expected scores of at most"):
         result(scores=(Fraction(MOST_SCORE, 3), Fraction(1, 5)))
-
-
-def test_blocks_come_in_the_order_of_their_keys(tmp_path: Path) -> None:
-    """SQLite reads along the primary key and sorts nothing."""
-    with writing(tmp_path) as store:
-        plan = store._connection.execute(f"EXPLAIN QUERY PLAN {rows._BLOCKS}", ("{}",)).fetchall()
-
-    assert [step[3].split(" (")[0] for step in plan] == [
-        "SCAN asked VIRTUAL TABLE INDEX 1:",
-        "SEARCH p USING INDEX sqlite_autoindex_pairing_1",
-        "SEARCH block USING PRIMARY KEY",
-    ]
 
 
 def test_a_reader_sees_one_moment(tmp_path: Path) -> None:

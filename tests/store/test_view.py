@@ -17,7 +17,6 @@ from support.hostile_folders import hot, journal, link, picture, pipe, sound, wa
 from support.store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
-from arena.cli import execute
 from arena.errors import DamagedStore, MachineFault, SpecError
 from arena.league.schedule import pairings
 from arena.store import database, owners, schema, view
@@ -188,22 +187,6 @@ def test_the_locks_of_a_writer_outlive_readers_of_its_process(tmp_path: Path) ->
     assert view._PUT_BY == []
 
 
-def test_a_league_that_was_killed_is_read_with_its_wal(tmp_path: Path) -> None:
-    """The blocks that are committed and not yet in the database; the folder stays as it was left."""
-    with writing(tmp_path / "running") as store:
-        store.save_league(tournament("ann", "bob", cycles=2))
-        store.save(blocks_of(tournament("ann", "bob", cycles=2)))
-        (tmp_path / "left").mkdir()
-        for name in ("arena.db", "arena.db-wal"):
-            (tmp_path / "left" / name).write_bytes((tmp_path / "running" / name).read_bytes())
-    before = [*picture(tmp_path / "left")]
-
-    with reading(tmp_path / "left") as store:
-        assert len([*store.results(counted(tournament("ann", "bob", cycles=2)))]) == 4
-
-    assert [*picture(tmp_path / "left")] == before
-
-
 def test_a_wal_that_begins_anew_is_copied_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program whose WAL was moved before the copy began writes over its beginning in the midst of it."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
@@ -304,40 +287,6 @@ def test_a_journal_of_a_new_database_is_undone(tmp_path: Path) -> None:
         assert store.leagues() == []
 
 
-class Failing:
-    """A stand-in for the first looks at a folder, which a disk lets fail."""
-
-    def __init__(self, times: int) -> None:
-        self.left = times
-        self.look = view.open_view
-
-    def __call__(self, results: Path, patience_s: float) -> view.Connection | None:
-        self.left -= 1
-        if self.left >= 0:
-            error = sqlite3.DatabaseError("database disk image is malformed")
-            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-            raise error
-        return self.look(results, patience_s)
-
-
-def test_a_file_is_called_damaged_after_a_second_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A single error of a disk does not lead to the advice to move a sound file away."""
-    fill(tmp_path, tournament("ann", "bob", cycles=1))
-    monkeypatch.setattr(view, "open_view", Failing(1))
-    with reading(tmp_path) as store:
-        assert store.head().size == 2
-    monkeypatch.setattr(view, "open_view", Failing(2))
-    with pytest.raises(DamagedStore, match="malformed"):
-        database.open_for_reading(tmp_path)
-    monkeypatch.undo()
-
-    error = sqlite3.DatabaseError("database disk image is malformed")
-    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    said = pytest.raises(MachineFault, match="is sound at a second look")
-    with said, database.translating_sqlite_errors(database.path_in(tmp_path)):
-        raise error
-
-
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
@@ -376,21 +325,6 @@ def test_rows_are_collected_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 999) SELECT printf('%9999s', i) FROM n"
     with reading(tmp_path) as store, pytest.raises(DamagedStore, match="more than the file"):
         store._read(many)
-
-
-def test_a_database_of_another_version_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Which version, and what to do; for readers and writers."""
-    fill(tmp_path, tournament("ann", "bob", cycles=1))
-    execute_sql(database.path_in(tmp_path), "PRAGMA user_version=13")
-
-    code = execute(["league", "status", "--results", str(tmp_path)])
-
-    assert (code, capsys.readouterr().err.count("has layout version 13, and this arena reads version 16 alone")) == (
-        1,
-        1,
-    )
-    with pytest.raises(DamagedStore, match="has layout version 13"):
-        database.open_for_writing(tmp_path)
 
 
 def make_owner(connection: sqlite3.Connection) -> None:
@@ -473,13 +407,27 @@ def is_copy(each: Path) -> bool:
     return False
 
 
-def test_opened_and_closed_without_a_trace(tmp_path: Path) -> None:
-    """A finished league is read in place: no file comes, not even for a moment."""
-    sound(tmp_path)
-    with opened(tmp_path) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    before = [*picture(tmp_path)]
+def test_a_file_is_called_damaged_after_a_second_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single error of a disk does not lead to the advice to move a sound file away."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    errors, open_view = [error], view.open_view
+
+    def fail(results: Path, patience_s: float) -> view.Connection | None:
+        if errors:
+            raise errors.pop()
+        return open_view(results, patience_s)
+
+    monkeypatch.setattr(view, "open_view", fail)
     with reading(tmp_path) as store:
-        assert store.leagues() == ["test"]
-        assert [*picture(tmp_path)] == before
-    assert [*picture(tmp_path)] == before
+        assert store.head().size == 2
+    errors += [error, error]
+    with pytest.raises(DamagedStore, match="malformed"):
+        database.open_for_reading(tmp_path)
+
+    with (
+        pytest.raises(MachineFault, match="is sound at a second look"),
+        database.translating_sqlite_errors(database.path_in(tmp_path)),
+    ):
+        raise error
