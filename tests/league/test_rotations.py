@@ -168,16 +168,3 @@ def test_a_void_match_changes_nothing_in_other_rotations(
     assert {place: found[place] for place in kept} == {place: undisturbed[place] for place in kept}
     assert {block for _, block in found} == ({0, 1, 2, 3, 4} if times < ATTEMPTS else {0, 1, 3, 4})
     assert found[rotation, 4] != undisturbed[rotation, 4]
-
-
-@pytest.mark.process
-def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
-    """A rotation played on its own has the same matches to the last note."""
-    whole = courses(job)
-
-    for rotation in (0, 1):
-        table = worker._make_bots(job)
-        for fixture in job.fixtures:
-            assert notes_of(worker._play_at_table(job, fixture, rotation, table)[0]) == whole[rotation, fixture.block]
-        for player in table:
-            player.close(grace_s=0.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena.errors import CheckFailed
 from arena.league.sprt import SequentialComparison
 from arena.match.luck import MatchLuck
-from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination, pack
+from arena.match.record import ActionStep, Forfeit, MatchRecord, SeatRecord, Termination, pack
 from arena.match.results import LUCK_UNIT, MatchResult, result_of
 from arena.match.settings import ClockSettings
 from arena.statistics.control_variate import adjust_in_turn
@@ -34,30 +34,18 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
         match="m", arena="0", game="nim", rules="1", options={}, seed="0", clock=ClockSettings().terms(),
         isolation="sandbox", seats=(seat, seat), steps=(ActionStep(seat=0, action=0),) * steps, ranks=ranks,
         scores=None if scores is None else tuple(map(Fraction, scores)),
-        termination=Termination.NORMAL if scores else Termination.CRASH, fault=None,
+        termination=Termination.NORMAL if scores else Termination.CRASH,
+        fault=None if scores else Forfeit(0, "", "", "", "", ()),
     )  # fmt: skip
 
 
 def block(number: int, *records: MatchRecord) -> Blocks:
-    matches = tuple(
-        msgspec.structs.replace(
-            _result(msgspec.structs.replace(each, match=f"p-{number}-{rotation}")), record=pack(each)
-        )
-        for rotation, each in enumerate(records)
-    )
-    return {number: matches}
+    named = [msgspec.structs.replace(each, match=f"p-{number}-{rotation}") for rotation, each in enumerate(records)]
+    return {number: tuple(msgspec.structs.replace(result_of(each), record=pack(each)) for each in named)}
 
 
 def all_of(blocks: Iterable[Blocks]) -> Blocks:
     return {number: matches for each in blocks for number, matches in each.items()}
-
-
-def _result(each: MatchRecord) -> MatchResult:
-    if each.scores is not None:
-        return result_of(each)
-    scores = (Fraction(0), Fraction(1))
-    normal = result_of(msgspec.structs.replace(each, scores=scores, termination=Termination.NORMAL))
-    return msgspec.structs.replace(normal, scores=None, termination=Termination.CRASH, at_fault=0)
 
 
 def won(number: int) -> Blocks:
@@ -67,13 +55,8 @@ def won(number: int) -> Blocks:
 
 def lucky(number: int, luck: float, scores: tuple[int, int] = (3, 1)) -> Blocks:
     """Return a block with that luck of player 0, who wins both matches, or as `scores` in its seat say."""
-    (first, second) = block(number, record(scores), record(scores[::-1]))[number]
-    return {
-        number: (
-            with_luck(first, (luck, -luck)),
-            with_luck(second, (-luck, luck)),
-        )
-    }
+    first, second = block(number, record(scores), record(scores[::-1]))[number]
+    return {number: (with_luck(first, (luck, -luck)), with_luck(second, (-luck, luck)))}
 
 
 def with_luck(one: MatchResult, luck: tuple[float, float]) -> MatchResult:

@@ -6,35 +6,20 @@ from random import Random
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.league_ledger import Ledger, by_luck
+from support.league_ledger import NAMES, Ledger, by_luck, every_schedule, league_of
 from support.made_matches import bot, tournament
 
 from arena.league.schedule import KEY_LENGTH, jobs, pairings
-from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss
 from arena.league.state import ScheduleRunner, state_of
 from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.results import PairingRanks
 from arena.match.settings import ClockSettings
 
-NAMES = ("ann", "bob", "cid", "dot", "eve")
-SCHEDULES: dict[str, tuple[Schedule, int]] = {
-    "cycles": (RoundRobin(), 3),
-    "decided": (RoundRobin(until="decided", likelihood=0.9, step_blocks=2, cap_blocks=6), 2),
-    "swiss": (Swiss(rounds=3), 0),
-    "knockout": (Knockout(blocks_per_tie=1, cap_blocks=3), 0),
-}
 
-
-def league_of(kind: str, **changes: Any) -> Tournament:
-    schedule, cycles = SCHEDULES[kind]
-    return tournament(*NAMES, schedule=schedule, cycles=cycles, **changes)
-
-
-@pytest.mark.parametrize("kind", SCHEDULES)
-@settings(max_examples=5)
+@every_schedule
+@settings(max_examples=3)
 @given(seed=st.integers(0, 10**6))
 def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -> None:
     """That holds after each commit, with blocks in any order and some stored before by another league."""
@@ -57,7 +42,7 @@ def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -
     assert runner.state.stored == runner.state.scheduled
 
 
-@pytest.mark.parametrize("kind", SCHEDULES)
+@every_schedule
 def test_a_replay_asks_for_each_round_once(kind: str) -> None:
     """However many blocks are committed, it asks only about the pairings of the round that begins."""
     league, ledger = league_of(kind, chunk_blocks=1), Ledger()

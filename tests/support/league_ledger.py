@@ -2,17 +2,38 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
+from typing import Any
+
+import pytest
 
 from arena.league.driver import play_jobs
 from arena.league.schedule import Job, jobs
+from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock, pack_blocks
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from support.league_made import FakeBackend, match
-from support.made_matches import ranks_by_pairing
+from support.made_matches import ranks_by_pairing, tournament
 
 Play = Callable[[Job], list[PlayedBlock]]
+NAMES = ("ann", "bob", "cid", "dot", "eve", "fay")
+UNTIL: dict[str, Any] = {"until": "decided", "likelihood": 0.9, "step_blocks": 3, "cap_blocks": 11}
+SCHEDULES: dict[str, tuple[Schedule, int]] = {
+    "cycles": (RoundRobin(), 3),
+    "gauntlet": (Gauntlet(challengers=("fay", "bob")), 3),
+    "decided": (RoundRobin(**UNTIL), 2),
+    "gauntlet decided": (Gauntlet(challengers=("cid",), **UNTIL), 2),
+    "swiss": (Swiss(rounds=4), 0),
+    "knockout": (Knockout(blocks_per_tie=1, cap_blocks=4), 0),
+}
+every_schedule = pytest.mark.parametrize("kind", SCHEDULES)
+
+
+def league_of(kind: str, *names: str, **changes: Any) -> Tournament:
+    """A league by that schedule, between the players of `NAMES` unless others are named."""
+    schedule, cycles = SCHEDULES[kind]
+    return tournament(*(names or NAMES), schedule=schedule, cycles=cycles, **changes)
 
 
 class Ledger:
