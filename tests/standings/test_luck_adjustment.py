@@ -152,17 +152,6 @@ def test_it_is_never_wider_than_the_plain_score() -> None:
     assert narrower > 150
 
 
-def test_both_players_of_a_pairing_see_the_same() -> None:
-    """The score without luck of the one is what is missing of the other's to 1, with the same error."""
-    blocks = drawn(random.Random(5), 40)
-
-    here, there = one_pairing(blocks), one_pairing(blocks, 1)
-
-    assert here is not None
-    assert there is not None
-    assert (here.value, here.low, here.high) == pytest.approx((1 - there.value, 1 - there.high, 1 - there.low))
-
-
 def test_the_order_of_places_does_not_matter() -> None:
     """A player who wins nearly all has the same score at either place, also if luck is hardly worth taking off."""
     rng = random.Random(12)

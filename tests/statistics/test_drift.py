@@ -176,20 +176,6 @@ def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
             assert opposite.p_tenths == pytest.approx(drift.p_tenths)
 
 
-@settings(max_examples=30)
-@given(st.integers(1, 4), st.integers(0, 2**32))
-def test_pairings_may_have_any_numbers(step: int, seed: int) -> None:
-    """Renumbering the pairings changes nothing."""
-    scores, pairings = steady(60, seed)
-    drift, same = drift_of(scores, [step * number + 1 for number in pairings]), drift_of(scores, pairings)
-
-    assert (drift is None) == (same is None)
-    if drift is not None and same is not None:
-        assert drift.change.value == pytest.approx(same.change.value)
-        assert drift.degrees == same.degrees
-        assert drift.p_tenths == pytest.approx(same.p_tenths)
-
-
 def test_blocks_of_other_sizes_are_tenths_as_equal_as_can_be() -> None:
     """95 blocks are five tenths of ten and five of nine; X^2 is Pearson's for unequal rows."""
     rng = random.Random(8)

@@ -183,12 +183,3 @@ def test_any_scores_have_a_ratio_and_the_other_side_the_opposite(
     assert math.isfinite(found)
     mirrored = sample_llr([1.0 - score for score in scores], -bounds[1], -bounds[0])
     assert mirrored == pytest.approx(-found, rel=1e-4, abs=1e-4)
-
-
-def test_a_ratio_of_means_by_hand() -> None:
-    """Scores of 0.4 and 0.7 with mean m have the shares (0.7 - m) / 0.3 and the remainder; the floor adds little."""
-    low, high = (1.0 / (1.0 + 10 ** (-elo / 400.0)) for elo in (20.0, 50.0))
-    shares = [(0.7 - mean) / 0.3 for mean in (low, high)]
-    expected = 50 * math.log(shares[1] / shares[0]) + 50 * math.log((1 - shares[1]) / (1 - shares[0]))
-
-    assert sample_llr([0.4, 0.7] * 50, 20.0, 50.0) == pytest.approx(expected, rel=2e-2, abs=0.02)

@@ -155,33 +155,6 @@ def test_chances_add_up() -> None:
     assert 0.0 < chances.loss < 1e-6
 
 
-def test_luck_that_is_mirrored_narrows_what_matches_tell_but_not_the_prior() -> None:
-    """Blocks that all end one to one narrow the errors of players in them, but not of one who did not play."""
-    alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
-    coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
-
-    plain, narrow = (fit_of(NAMES[:3], played, FIXED_SEATS) for played in (coins, alike))
-
-    assert narrow.means == pytest.approx(plain.means)
-    assert narrow.difference("ann", "bob")[1] < plain.difference("ann", "bob")[1] / 3
-    assert narrow.covariance[2][2] == pytest.approx(widening(499) * ProbitSettings().sigma ** 2)
-    assert plain.effect is not None
-    assert narrow.effect is not None
-    assert plain.effect.correlation == pytest.approx(0.0, abs=1e-6)
-    assert narrow.effect.correlation > 0.95
-
-
-def test_mirrored_luck_widens_the_error_of_the_seats() -> None:
-    """Mirrored luck adds up for the seats: their error is that of 500 blocks, not of 1000 matches."""
-    alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
-    coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
-
-    plain, wide = (fit_of(NAMES[:2], played) for played in (coins, alike))
-
-    assert wide.seats[0].skill.error == pytest.approx(math.sqrt(2.0) * plain.seats[0].skill.error, rel=0.05)
-    assert wide.seats[0].points.error == pytest.approx(math.sqrt(2.0) * plain.seats[0].points.error, rel=0.05)
-
-
 def test_the_pairs_of_a_match_of_three_hang_together() -> None:
     """In a random order of n the variance of one player's wins is (n^2 - 1) / 12, and not (n - 1) / 4: 8/9 for n = 3.
 
@@ -211,22 +184,6 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
     assert [seat.skill.value for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
-@pytest.mark.slow
-def test_errors_are_as_wide_as_they_say() -> None:
-    """In 60 made-up leagues of 8 players about 95.4 % of the true skills are within 2 standard deviations."""
-    within = []
-    for league in range(60):
-        rng = random.Random(league)
-        skills = {f"p{place}": rng.gauss(25.0, 1.5) for place in range(8)}
-        level = 25.0 - math.fsum(skills.values()) / 8
-
-        found = fit_of(skills, mirrored(skills, rng, per_pairing=20, first_seat=1.0))
-
-        doubt = deviations(found)
-        within += [abs(found.mean(p) - skills[p] - level) < 2 * doubt[p] for p in skills]
-    assert 0.93 < sum(within) / len(within) < 0.98
-
-
 def test_a_fit_of_many_players_takes_fewer_steps_to_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fit starts from the skills of tiers, also if a player has no match."""
     skills = {f"p{number:02}": 25.0 + 2.0 * number for number in range(70)}
@@ -246,3 +203,18 @@ def test_a_fit_of_many_players_takes_fewer_steps_to_the_same_maximum(monkeypatch
     assert found.means == pytest.approx((expected[:71] - expected[:71].mean() + 25.0).tolist(), abs=1e-9)
     assert found.seat_effects == pytest.approx(expected[71:].tolist(), abs=1e-9)
     assert steps.count(len(expected)) - from_centre <= from_centre - 1
+
+
+def test_luck_that_is_mirrored_narrows_the_errors_of_players_and_widens_those_of_seats() -> None:
+    """Blocks that all end one to one tell much of their players, nothing of others, and of seats as 500 matches do."""
+    alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
+    coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
+
+    plain, narrow = (fit_of(NAMES[:3], played, FIXED_SEATS) for played in (coins, alike))
+    (first, _), (wide, _) = (fit_of(NAMES[:2], played).seats for played in (coins, alike))
+
+    assert narrow.means == pytest.approx(plain.means)
+    assert narrow.difference("ann", "bob")[1] < plain.difference("ann", "bob")[1] / 3
+    assert narrow.covariance[2][2] == pytest.approx(widening(499) * ProbitSettings().sigma ** 2)
+    for error, doubled in ((first.skill.error, wide.skill.error), (first.points.error, wide.points.error)):
+        assert doubled == pytest.approx(math.sqrt(2.0) * error, rel=0.05)

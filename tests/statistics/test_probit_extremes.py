@@ -17,8 +17,6 @@ from arena.statistics.probit import ProbitFit
 
 NAMES = ("ann", "bob", "cid", "dot")
 
-PAIRS = [(one, other) for one in NAMES for other in NAMES if one < other]
-COURSES = ("0110", "1001", "0101", "1010", "0000", "0001", "0100")
 pairs_of_names = st.sampled_from([(one, other) for one in NAMES for other in NAMES if one != other])
 ranks_of_two = st.sampled_from([(0, 1), (1, 0), (0, 0)])
 matches_of_two = st.tuples(pairs_of_names, ranks_of_two)

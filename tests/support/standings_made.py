@@ -1,6 +1,6 @@
 """Made-up matches between four players, by their first letters, and the standings after them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -57,18 +57,6 @@ def table(
 
 def row(found: Standings, name: str) -> Row:
     return next(row for row in found.rows if row.name == name)
-
-
-def numbers_in(value: object) -> Iterable[float]:
-    """All floats in plain values."""
-    if isinstance(value, float):
-        yield value
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from numbers_in(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from numbers_in(one)
 
 
 @st.composite
