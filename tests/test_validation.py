@@ -160,21 +160,6 @@ def test_a_type_is_told_in_words_that_need_no_programmer(raw: object, sentence: 
     assert str(caught.value) == f"w: {sentence}"
 
 
-@pytest.mark.parametrize(
-    ("raw", "sentence"),
-    [
-        ({}, 'the key "name" is missing'),
-        ({"name": "cup", "schedule": {"kind": "swiss"}}, 'schedule: the key "rounds" is missing'),
-        ({"name": "cup", "schedule": {"rounds": 1}}, 'schedule: the key "kind" is missing'),
-        (None, f"expected {ALL_KEYS}, found nothing"),
-        ([1, 2], f"expected {ALL_KEYS}, found [1, 2]"),
-    ],
-)
-def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
-    """Also where a whole file holds nothing, or a list."""
-    assert refusal(raw) == sentence
-
-
 def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
     """Plain YAML, umlauts included."""
     path = tmp_path / "t.yaml"

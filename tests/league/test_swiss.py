@@ -20,17 +20,11 @@ def by_chance(seed: int) -> Winner:
     return lambda one, other, block: Random(f"{seed}{one}{other}{block}").choice([one, other, None])
 
 
-def test_the_first_round_is_the_upper_half_against_the_lower() -> None:
-    """With no score yet, all players are one group: 1 meets 5 of 8."""
-    event = Event(swiss(NAMES[:8], 1))
-
-    assert event.plans[0].tables == (("p00", "p04"), ("p01", "p05"), ("p02", "p06"), ("p03", "p07"))
-
-
 def test_winners_meet_winners() -> None:
-    """In a known event of eight players and three rounds the earlier player wins; all scores are those of the ranks."""
+    """In a known event of eight players the upper half meets the lower; then winners meet, and the earlier one wins."""
     event = Event(swiss(NAMES[:8], 3), better)
 
+    assert event.plans[0].tables == (("p00", "p04"), ("p01", "p05"), ("p02", "p06"), ("p03", "p07"))
     assert event.plans[1].tables == (("p00", "p02"), ("p01", "p03"), ("p04", "p06"), ("p05", "p07"))
     assert event.plans[2].tables == (("p00", "p01"), ("p02", "p04"), ("p03", "p05"), ("p06", "p07"))
     assert event.news == ("points after 3 rounds: p00 6, p01 4, p02 4, p03 4, p04 2, p05 2, p06 2, p07 0",)

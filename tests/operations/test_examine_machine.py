@@ -142,9 +142,7 @@ def test_what_is_set_wrongly_is_named(tmp_path: Path, environment: dict[str, str
     [
         "sys.modules['pyseccomp'] = None",
         "os.environ['PATH'] = ''",
-        "del os.getloadavg, os.pidfd_open",
         "import tempfile; tempfile.TemporaryFile = tempfile.TemporaryDirectory = None",
-        "import pathlib; pathlib.Path.home = None",
         "import subprocess; subprocess.Popen = None",
     ],
 )
@@ -235,10 +233,3 @@ def test_results_that_cannot_be_stored_are_noted(tmp_path: Path) -> None:
         assert "choose another folder with --results" in text(machine.disk(tmp_path))
     else:
         assert "choose another folder with --results" in text(machine.disk(Path("/proc")))
-
-
-def test_another_system_is_named_at_the_import() -> None:
-    code = "import sys\nsys.platform = 'darwin'\nimport arena"
-    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert found.stderr.endswith("arena works on Linux only: use WSL2, Docker or a virtual machine\n")

@@ -257,18 +257,6 @@ def test_json_holds_the_canonical_standings() -> None:
     assert json.loads(text)["timing"] == [msgspec.to_builtins(one) for one in times]
 
 
-@pytest.mark.parametrize("chosen", FORMATS)
-def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
-    """Then equal results give equal text in every format."""
-    found, _ = league(["a", "b"])
-
-    text = leaderboard_page(found, None).render(chosen)
-
-    assert "ms/move" not in text
-    assert "_ms" not in text
-    assert '"timing"' not in text
-
-
 def test_an_unknown_format_is_refused() -> None:
     """The error lists the known formats."""
     with pytest.raises(SpecError) as refused:

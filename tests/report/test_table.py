@@ -100,18 +100,3 @@ def test_commands_do_not_wait_for_numpy() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout == "False\n"
-
-
-def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
-    """Stored matches beyond the cycles of a league are left out."""
-    with closing(database.open_for_writing(tmp_path)) as connection:
-        store = MatchStore(connection, tmp_path)
-        play(store, league(cycles=5), Random(1))
-
-        state = state_of(league(cycles=2), store.ranks)
-        found = league_table(store, state)[0]
-
-        assert (found.matches, found.is_complete) == (40, True)
-        assert standings_json(found) == standings_json(
-            standings_of(league(cycles=2), list(store.results(state.blocks)))[0]
-        )

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 from support.riffraff_play import GAME
-from support.scripted_bot import match_of, random_match
+from support.scripted_bot import match_of, random_match, stored_toy_match
 from support.site_browser import PHONE, opened, overflow, serious_faults
 
 from arena.errors import Crashed
@@ -121,6 +121,19 @@ def test_keys_lead_from_the_first_to_the_last_step(browser: Any, site: Path, nam
     assert data["result"] in result
     assert has_drawing
     assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:"))] == []
+
+
+@pytest.mark.usefixtures("toy_game")
+def test_a_seat_that_has_answered_is_no_more_on_move(browser: Any, site: Path) -> None:
+    """In a decision of three seats each step removes the seat that answered from those on move."""
+    with opened(browser, written(site, stored_toy_match()).as_uri()) as (page, _):
+        ready(page)
+        waiting = []
+        for _step in range(4):
+            waiting.append(page.locator(".seat.is-next").count())
+            page.keyboard.press("ArrowRight")
+
+    assert waiting == [3, 2, 1, 1], "then one seat trims the sail alone"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -161,24 +161,6 @@ def test_even_blocks_without_spread_end_with_h0() -> None:
 
 
 @patiently
-@given(scores=st.lists(pair_scores, min_size=16, max_size=120), order=st.randoms())
-def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> None:
-    """Any order of arrival, with a look after each block, has the same states in the same order."""
-    arrivals = list(enumerate(scores))
-    order.shuffle(arrivals)
-    arrived: dict[int, float] = {}
-    seen: list[State] = [begin(WIDE)]
-
-    for number, score in arrivals:
-        arrived[number] = score
-        seen.append(state_after(arrived, WIDE, after=seen[-1]))
-
-    assert seen[-1] == state_after(in_order(scores), WIDE)
-    states = [begin(WIDE), *course(scores, WIDE)]
-    assert all(state in states for state in seen)
-
-
-@patiently
 @given(scores=st.lists(pair_scores, min_size=32, max_size=200))
 def test_new_and_old_exchanged(scores: list[float]) -> None:
     """With NEW and OLD exchanged and mirrored bounds, the test ends at the same block with the other verdict."""

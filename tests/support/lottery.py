@@ -11,7 +11,19 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from arena.games.api import Chance, Decision, Json, Number, Outcome, Over, Seat, Turn, Weighted, ranks_by_score
+from arena.games.api import (
+    Chance,
+    Decision,
+    Json,
+    Number,
+    Outcome,
+    Over,
+    Seat,
+    Turn,
+    Weighted,
+    ranks_by_score,
+    with_names,
+)
 from arena.games.base import BaseGame, NoOptions
 from support.plugin_packages import bundled
 
@@ -76,8 +88,9 @@ class Lottery(BaseGame):
         scores = [price / own if seat == state.winner else -Fraction(own, 3) for seat, own in enumerate(state.bought)]
         return Outcome(scores=tuple(scores), ranks=ranks_by_score(scores))
 
-    def describe(self, state: State, names: Sequence[str] = ()) -> str:  # noqa: ARG002 - it names nobody
-        return f"bought: {' '.join(map(str, state.bought)) or 'nothing'}, winner: {state.winner}"
+    def describe(self, state: State, names: Sequence[str] = ()) -> str:
+        bought = [f"seat {seat} bought {count}" for seat, count in enumerate(state.bought)]
+        return with_names("\n".join([*bought, f"winner: {state.winner}"]), names)
 
 
 GAME: Final = Lottery()
