@@ -129,6 +129,7 @@ def cli() -> None:
                           arena check ./mybot
                           arena league run mybot
     A lost match:         arena stats mybot
+                          arena coach MATCH mybot
                           arena ask ./mybot MATCH
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
 

@@ -14,7 +14,8 @@ from arena.cli.completion import complete_bot
 from arena.cli.edge import show_events, stoppable
 from arena.cli.options import columns_option, requesting, require_columns
 from arena.errors import Interrupted
-from arena.games import DEFAULT_GAME
+from arena.games import DEFAULT_GAME, load_game
+from arena.games.api import value_of
 from arena.league.schedule import match_count
 from arena.match.human import TERMINAL_COLUMNS, HumanPlayer
 from arena.match.record import MatchRecord
@@ -103,6 +104,8 @@ def _summary(played: PlayedMatches) -> Iterator[str]:
         lost = next(first_lost, played.recent[-1])
         yield f"step by step: arena show {lost.match}"
         yield f"another bot in its place: arena ask BOT {lost.match} --as {names[0]}"
+        if value_of(load_game(lost.game)) is not None:
+            yield f"what each decision cost: arena coach {lost.match} {names[0]}"
 
 
 def _winner(result: MatchResult) -> str | None:

@@ -88,8 +88,9 @@ def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
                 _play_in_parallel(tournament, secret, results, recent, request.isolation, on)
         except KeyboardInterrupt:
             is_interrupted = True
-        origin = None if request.secret is None else "file" if request.secret.seed is None else "public"
-        is_kept = keep_recent(recent, origin or "drawn")
+        finally:  # whoever reads the events may have printed the id of a match before an error, as of a closed pipe
+            origin = None if request.secret is None else "file" if request.secret.seed is None else "public"
+            is_kept = keep_recent(recent, origin or "drawn")
     is_alike = _are_alike(results, recent)
     return PlayedMatches(tournament, tuple(results), tuple(recent), is_alike, is_kept, is_interrupted)
 

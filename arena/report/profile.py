@@ -96,6 +96,7 @@ def _closing_sentences(page: ProfilePage, *, most_ids: int | None) -> Iterator[s
     yield from _extreme_lines("Biggest wins", profile.wins)
     yield from _extreme_lines("Biggest losses", profile.losses)
     yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
+    yield f"What each decision cost there: arena coach ID {page.row.name}"
 
 
 def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) -> Iterator[str]:

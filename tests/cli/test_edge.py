@@ -72,6 +72,18 @@ def test_a_reader_of_a_play_that_goes(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.process
+def test_a_match_whose_id_was_printed_before_the_pipe_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`arena match | head -1` prints an id that `arena show` finds, and no error."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    piped = shell(tmp_path, "arena match random random --game nim --blocks 5 --isolation none | head -1")
+    shown = shell(tmp_path, f"arena show {piped.stdout.split()[0]}")
+
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_closed_streams(tmp_path: Path) -> None:

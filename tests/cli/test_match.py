@@ -47,6 +47,14 @@ def test_a_few_matches_say_who_won_and_where_to_look(terminal: Terminal) -> None
     assert not terminal.results.exists()
 
 
+def test_the_coach_is_named_where_the_game_has_a_value(terminal: Terminal) -> None:
+    """The last line is a command that works; the match is the one of the lines before."""
+    last = terminal.arena("match random greedy").out.splitlines()[-1]
+
+    assert last.startswith("what each decision cost: arena coach ")
+    assert terminal.arena(last.partition(": arena ")[2]).code == 0
+
+
 def test_a_crash_is_told_by_its_last_line(terminal: Terminal) -> None:
     """A crash is reported by the last line of the bot's stderr, without control characters."""
     said = terminal.arena(f"match ./crash.py random {NIM}")

@@ -117,7 +117,7 @@ def test_biggest_wins_and_losses() -> None:
 
     wins, losses = text.split("Biggest wins:\n")[1].split("Biggest losses:\n")
     assert [line.split()[0] for line in wins.splitlines()] == ["+9", "+7", "+5"]
-    assert [line.split()[0] for line in losses.splitlines()[:-1]] == ["-9", "-1"]
+    assert [line.split()[0] for line in losses.splitlines()[:-2]] == ["-9", "-1"]
     assert f"+9 {results[5].key} ann 29 : bob 20" in text
 
 
