@@ -39,16 +39,6 @@ def test_every_wide_table_has_the_same_options(played: Terminal) -> None:
 
 
 @pytest.mark.process
-def test_the_leaderboard_is_the_same_wherever_it_is_printed(played: Terminal) -> None:
-    """After the run and later, with six columns and with others."""
-    for flags in ("", "--columns all", f"--columns {NAMES}", "--columns bot,mu", "--format csv --columns hash"):
-        (after, _, _), later = played.arena(f"league run league.yaml {flags}")[1].rpartition("\nhistory"), None
-        later = played.arena(f"leaderboard {flags}").out
-        assert later.strip()
-        assert after.strip() == later.strip() or "csv" in flags
-
-
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("command", "said"),
     [

@@ -51,14 +51,14 @@ def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.process
-def test_a_reader_of_a_play_that_goes(tmp_path: Path) -> None:
-    """A reader that closes the pipe of `arena play` is no error, as with every other command."""
+@pytest.mark.parametrize("command", ["bots", "play random --game nim --isolation none"])
+def test_a_reader_that_goes_is_no_error(tmp_path: Path, command: str) -> None:
+    """`arena ... | head`: quiet, exit code 0; also of a command that writes to a person in the middle of its work."""
     reading, writing = os.pipe()
     os.close(reading)
-    words = [sys.executable, "-m", "arena", "play", "random", "--game", "nim", "--isolation", "none"]
 
     done = subprocess.run(
-        words,
+        [sys.executable, "-m", "arena", *command.split()],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,

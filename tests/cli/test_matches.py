@@ -11,7 +11,6 @@ from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
 START = '{"type":"match_start'
-PRINTER = bot_script(asked="print('sixteen letters.', file=sys.stderr, end='', flush=True); print('a stray line')")
 pytestmark = pytest.mark.process
 
 
@@ -96,22 +95,6 @@ def test_positions_pass_or_fail(terminal: Terminal, match: str) -> None:
     (failure,) = suite.iter("failure")
     assert (suite.get("tests"), suite.get("failures"), case.get("classname")) == ("1", "1", match)
     assert (case.get("name"), "; expected {" in failure.get("message", "")) == (f"{match}-{step}", True)
-
-
-def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
-    """A stored match has each line as sent, the bytes of stderr and the banks, in all matches of a process."""
-    Path("printer.py").write_text(PRINTER)
-    assert terminal.league("./printer.py", "random", flags="--workers 1", seed=None, chunk_blocks=2).code == 0
-    matches = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
-    told = [terminal.arena(f"show {match} --times").out for match in matches]
-    lines = [terminal.arena(f"show {match} --lines {player}").out for match in matches for player in ("p0", "p1")]
-
-    assert all("all lines as they went over the wire:" in said for said in lines)
-    assert ['> {"type":"hello"' in said for said in lines] == [True] * 4 + [False] * 4
-    assert all('< {"type": "action", "id": ' in said for said in lines)
-    assert ["< a stray line" in said for said in lines] == [True, False] * 4
-    assert all(re.search(r"^ +2 .* 1000.000 +32  1 stray$", said, re.MULTILINE) for said in told)
-    assert terminal.arena("verify").code == 0
 
 
 def test_the_dialogue_is_what_went_over_the_wire(terminal: Terminal) -> None:

@@ -25,17 +25,6 @@ def play(terminal: Terminal, *bots: str, **changes: object) -> None:
     )
 
 
-@pytest.mark.slow
-def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:
-    """`random` draws from its bot_seed, which is the same again; under a secret of the league."""
-    play(terminal, "random", "random")
-
-    said = terminal.arena("verify --replay 9")
-
-    assert (said.code, said.err) == (0, "")
-    assert "test: 2 process lives of 2 played again, 8 matches: all with the actions that are stored" in said.out
-
-
 def test_a_bot_that_draws_lots_is_evidence_and_no_failure(terminal: Terminal) -> None:
     """Each match that goes otherwise is reported with its first different action; the exit code stays 0."""
     script = Path("moody.py")

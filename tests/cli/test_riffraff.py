@@ -1,9 +1,6 @@
 """A small league of Riff Raff from the first command to the last: real bots, real physics, three seats."""
 
-import os
 import re
-import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -81,16 +78,6 @@ def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     assert re.search(r"^  for step \d+: illegal_action \(\w+\): ", said.out, re.MULTILINE)
 
 
-@pytest.mark.slow
-def test_an_author_is_told_what_was_refused(played: Terminal) -> None:
-    """Below the line of each result, the first in full."""
-    said = played.arena("match ./loader.py ./loader.py --game riffraff")
-
-    told = r"^  loader-\d: faults after which the game went on: .*; the first, for step \d+: illegal_action \(\w+\): ."
-    assert said.code == 0, said.err
-    assert len(re.findall(told, said.out, re.MULTILINE)) == 4
-
-
 @pytest.mark.parametrize(
     ("games", "said"),
     [
@@ -114,26 +101,6 @@ def test_who_plays_another_game_is_told_how_to_play_it(terminal: Terminal, games
         assert err.startswith(f"error: {said}")
 
 
-@pytest.mark.slow
-def test_whoever_has_no_physics_can_look_and_verify_the_rest(played: Terminal) -> None:
-    """Replays take results as they were recorded; what was not simulated again is said, with what to install."""
-    match = played.arena("league matches").out.split()[0]
-    Path("absent").mkdir()
-    Path("absent/mujoco.py").write_text("raise ModuleNotFoundError(\"No module named 'mujoco'\", name='mujoco')\n")
-    environment = {**os.environ, "PYTHONPATH": "absent"}  # of the workers, too
-
-    said = [
-        subprocess.run(
-            [sys.executable, "-m", "arena", *words], capture_output=True, text=True, check=False, env=environment
-        )
-        for words in (("show", match, "--states"), ("verify", "--workers", "1"))
-    ]
-
-    assert [(each.returncode, each.stderr) for each in said] == [(0, ""), (0, "")]
-    assert "at rest after" in said[0].stdout
-    assert re.search(r"test: 3 matches not simulated again: .* which is not installed: `", said[1].stdout)
-
-
 def test_a_forged_pose_is_found(played: Terminal) -> None:
     """A pose lifted by a hundredth of a millimetre is found by simulation; a replay alone accepts it."""
 
@@ -152,29 +119,3 @@ def test_a_forged_pose_is_found(played: Terminal) -> None:
     assert said.code == 1
     problems = re.findall(r"PROBLEM test: match \w+-0-1: (.+)", said.out)
     assert re.match(r"step \d+, settle/1/\d/0: comes out otherwise here: k01 ", problems[0])
-
-
-@pytest.mark.slow
-def test_another_version_of_the_engine_is_not_compared(played: Terminal) -> None:
-    """The engine is told, with how many came out the same; the history knows that the record was written anew."""
-    edit_record(played.results, "rotation = 1", lambda record: record["nature"].update(engine="mujoco 3.9.9"))
-
-    said = played.arena("verify")
-
-    (problem,) = re.findall("PROBLEM (.*)", said.out)
-    assert re.fullmatch(r"history: match \S+-0-1: its record is not the one that was stored", problem)
-    assert re.search(
-        r"not comparable: simulated by engine mujoco 3\.9\.9 \(here mujoco [\d.]+\); (\d+) of \1 sim", said.out
-    )
-
-
-@pytest.mark.slow
-def test_blocks_of_four_are_played_on_all_cores(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In processes as well as one by one: four matches a block, everybody once in each seat."""
-    Path("passer.py").write_text(PASSER)
-    monkeypatch.setattr("arena.operations.play_matches.MOST_BLOCKS_ONE_BY_ONE", 1)
-
-    said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
-
-    assert said.code == 0, said.err
-    assert re.match(r"8 matches; won: passer-1 (\d), passer-2 \1, passer-3 \1, passer-4 \1\n", said.out), said.out

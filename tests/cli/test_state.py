@@ -58,24 +58,3 @@ def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") 
     assert spent("") == once
     assert spent("") == once
     assert {line: spent(line) for line in COMMAND_LINES} == dict.fromkeys(COMMAND_LINES, once)
-
-
-@pytest.mark.process
-def test_a_changed_tournament_is_replayed_once_before_and_once_after(
-    terminal: Terminal, counted: "Counter[str]"
-) -> None:
-    """A changed tournament is replayed once before and once after, also with a revealed secret."""
-
-    def spent(**changes: Any) -> int:
-        counted.clear()
-        said = terminal.league("random", "random", flags="--isolation none --update --yes", seed=None, **changes)
-        assert said.code == 0, said
-        return counted["replays"]
-
-    assert spent(cycles=2) == 1
-    assert spent(cycles=3) == 2
-    assert terminal.arena("league reveal test").code == 0
-    assert spent(cycles=3) == 1
-    assert spent(cycles=4) == 2
-    assert "test: 8 of 8 matches" in terminal.arena("league status test").out
-    assert terminal.arena("verify test").code == 0

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import re
-from pathlib import Path
 
 import pytest
 from support.cli_arena import Terminal
@@ -37,22 +35,6 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     assert ids
     assert ids <= listed
     assert terminal.arena(f"show {ids.pop()}").code == 0
-
-
-@pytest.mark.process
-def test_faults_lead_to_their_matches(terminal: Terminal) -> None:
-    """A bot that ends at once forfeits everything, and `arena show` tells why."""
-    Path("gone.py").write_text("raise SystemExit('gone')\n")
-    terminal.played("random", "./gone.py", cycles=2)
-
-    page = terminal.arena("stats p1").out
-
-    (match,) = re.findall(r"  4 crash: (\S+) ", page)
-    assert "forfeits (crash)" in terminal.arena(f"show {match}").out
-    reason = terminal.arena("league matches test --faults").out.splitlines()[1]
-    assert reason.startswith("    p1: crash: ")
-    assert reason.endswith("the last line of its stderr: gone")
-    assert "0 by others in its matches" in page
 
 
 @pytest.mark.process

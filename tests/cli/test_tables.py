@@ -124,16 +124,3 @@ def test_an_interrupted_verification_exits_with_3(
 
     assert (said.code, said.err.strip()) == (3, "interrupted")
     assert "test: 2 bots have their hashes" in said.out
-
-
-def test_a_verification_shows_on_a_terminal_how_far_it_is(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a line that is wiped away before anything else is printed."""
-    terminal.played()
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("arena.cli.edge._DRAW_EVERY_S", 0.0)
-
-    said = terminal.arena("verify")
-
-    assert said.code == 0
-    assert [f"{done}/4 matches" in said.err for done in range(5)] == [True] * 5
-    assert said.err.endswith("\r\x1b[K")

@@ -16,10 +16,12 @@ from support.report_leagues import (
     odd_leagues,
     profile_of,
     result,
+    tables,
 )
 
 from arena.match.results import MatchResult
 from arena.report.formats import Style
+from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import profile_page
 
 
@@ -34,6 +36,35 @@ def test_the_head_says_who_it_is() -> None:
     assert lines[0] == "cid in test: bot bot2 1.10 (2abcdef0)"
     assert lines[1].startswith("60 matches in 30 blocks: 30-30-0, score 75.0 ")
     assert re.fullmatch(r"Rank 1 of 2, rating \d\d\.\d\d ±\d\.\d\d", lines[2])
+
+
+@pytest.mark.parametrize("player", FOUR)
+def test_numbers_are_those_of_the_leaderboard(player: str) -> None:
+    """Digit by digit: score, margin, rating, rank and times stand on both pages, with the same intervals."""
+    results = league(dict(zip(FOUR, (24.0, 25.0, 26.0, 27.0), strict=True)), 5, 3)
+    rows = list(csv.DictReader(io.StringIO(leaderboard_page(*tables(results)).render("csv"))))
+    (row,) = (row for row in rows if row["player"] == player)
+
+    total, *_ = csv.DictReader(io.StringIO(page(player, results, "csv")))
+    document = json.loads(page(player, results, "json"))
+    text = page(player, results)
+
+    names = [f"{name}{end}" for name in ("score", "margin", "luck_adjusted") for end in ("", "_low", "_high")]
+    names += ["matches", "wins", "draws", "losses"]
+    assert [total[name] for name in names] == [row[name] for name in names]
+    assert [total[f"value{end}"] for end in ("", "_low", "_high")] == [
+        row[f"rating{end}"] for end in ("", "_low", "_high")
+    ]
+    assert document["standing"]["rank"] == int(row["rank"])
+    assert document["standing"]["rating"] == float(row["rating"])
+    assert document["times"]["mean_ms"] == float(row["mean_ms"])
+    (line,) = (
+        line for line in leaderboard_page(*tables(results)).render("table").splitlines() if f" {player} " in line
+    )
+    shown = re.search(r"(\d+\.\d) (\S+)", line)
+    assert shown is not None
+    assert f"score {shown[1]} {shown[2]} %" in text
+    assert f", rating {float(row['rating']):.2f} ±" in text
 
 
 def test_tables_by_opponent_and_by_seat() -> None:
