@@ -3,11 +3,13 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import count, product
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from support.bots_driver import VARIANTS, Bot, Prepare, play, started
+from support.scripted_bot import match_of
 
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
@@ -16,6 +18,14 @@ from arena.games.shanghaien.cards import DECK_SIZE, NATIONS, card_winners
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.state import ROUNDS, Player, State, order_by_number
 from arena.games.shanghaien.value.stakes import Endings, Side, before_dice, pool_of
+from arena.league.tournament import Player as Entrant
+from arena.league.worker import make_bot_player
+from arena.match.analyst import opinion_of_bot
+from arena.match.judgement import Judgement, judge
+from arena.match.participant import ActionRequest, Participant
+from arena.match.record import MatchRecord
+from arena.match.settings import ClockSettings, MatchSettings
+from arena.process.manifest import read_bot
 from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
@@ -150,3 +160,50 @@ def test_every_card_is_used_and_an_answer_takes_little_time(prepare: Prepare) ->
 
     assert used >= PLAYED_CARDS
     assert sorted(times)[len(times) * 99 // 100] < 0.05
+
+
+class _Evaluator(Participant):
+    """A player that takes el-dado's best action, and once, if a `blunder` is wanted, a bad one.
+
+    It waits for a decision from the one of that number on in which an action is worse by 0.05 of a win or more.
+    """
+
+    def __init__(self, bot: Bot, blunder: int | None) -> None:
+        super().__init__("el-dado", "0" * 64, ClockSettings().terms())
+        self.blunder_step = 0
+        self._bot, self._blunder = bot, blunder
+        bot.start_match()
+
+    def ask(self, request: ActionRequest) -> m.Answer:
+        """Return the best action, or the blunder."""
+        assert request.legal is not None
+        message = m.Evaluate(request.step, "m1", request.view, (), request.legal, 100)
+        values = self._bot.ask(message).values
+        self.moves += 1
+        chosen, least = values.index(max(values)), min(values)
+        if self._blunder is not None and self.moves >= self._blunder and max(values) - least >= 0.05:
+            chosen, self._blunder, self.blunder_step = values.index(least), None, request.step
+        return m.Answer(id=self.moves, action=chosen)
+
+
+@pytest.mark.slow
+def test_a_planted_blunder_is_the_costliest_decision_and_clean_matches_have_none(prepare: Prepare) -> None:
+    """In ten matches of el-dado against itself, with one blunder of 5 % of a win or more, and in ten without."""
+    folder = prepare("el-dado")
+    with started(folder) as first, started(folder) as second:
+        for number in range(10):
+            for blunder in (None, 1 + 2 * number):
+                players = (_Evaluator(first, blunder), _Evaluator(second, None))
+                record = match_of(*players, game="shanghaien", seed=f"blunder {number}")
+                costliest = _judged(record, folder).costliest(1, (0, 1))
+
+                assert [decision.step for decision in costliest] == (
+                    [] if blunder is None else [players[0].blunder_step]
+                )
+
+
+def _judged(record: MatchRecord, folder: Path) -> Judgement:
+    """Judge a match by processes of el-dado."""
+    settings = MatchSettings(record.game, record.options, ClockSettings(move_ms=1000, idle_ms=3_600_000))
+    judges = (make_bot_player(Entrant("judge", read_bot(folder)), settings, "none") for _ in count())
+    return judge(record, opinion_of_bot(record, "judge", lambda _: next(judges)))
