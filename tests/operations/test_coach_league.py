@@ -143,6 +143,25 @@ def test_a_judge_that_does_not_evaluate_or_is_missing() -> None:
     assert not [*Path("results").glob("coach/*/*")]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("judges", [(), ("el-dado",)])
+def test_sensible_errs_less_than_greedy_and_random(terminal: Terminal, judges: tuple[str, ...]) -> None:
+    """By the game's own value, and by el-dado, in 144 matches; the intervals are apart."""
+    bots = ("random", "greedy", "sensible", "el-dado")
+    terminal.played(*bots, game="shanghaien", name="order", cycles=12)
+    mistakes = coached(league="order", by=judges, workers=None)
+    costs = dict(zip(bots, (player(mistakes, f"p{number}").cost for number in range(4)), strict=True))
+
+    best, sensible, greedy, guessing = (costs[name] for name in reversed(bots))
+    assert best is not None
+    assert sensible is not None
+    assert greedy is not None
+    assert guessing is not None
+    assert sensible.high < greedy.value
+    assert sensible.high < guessing.low
+    assert best.value < sensible.value
+
+
 def test_the_command_prints_the_cost_of_a_decision_beside_the_rating(league: Terminal) -> None:
     """As a table, and as JSON with all numbers; a match and a league at once are refused."""
     table = league.arena("coach --league test --by ./judge.py")
