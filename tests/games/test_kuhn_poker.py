@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import permutations, product
-from random import Random
 
 import pytest
-from support.games_play import steps
 
-from arena.games.api import Decision, Over, Seat
-from arena.games.kuhn_poker import GAME, RANKS, Move, State
+from arena.games.api import Decision, Over
+from arena.games.kuhn_poker import GAME, RANKS, State
 from arena.match.baseline import BaselinePlayer
 from arena.match.human import HumanPlayer
 from arena.match.participant import ActionRequest
@@ -80,24 +78,6 @@ def test_the_value_is_that_of_the_literature(alpha: Fraction) -> None:
     assert max(expected((other, second)) for other in pure(((), ("check", "bet")))) == VALUE
 
 
-def test_no_view_shows_the_other_card_before_the_showdown() -> None:
-    """Neither the view nor the text for a person shows the other card before the showdown or after a fold."""
-    folded = 0
-    for number in range(40):
-        for step in steps(GAME, f"kuhn {number}", Random(number)):
-            state = step.state
-            if not state.cards:
-                continue
-            is_shown = isinstance(step.turn, Over) and state.moves[-1] != "fold"
-            folded += isinstance(step.turn, Over) and not is_shown
-            for seat in (Seat(0), Seat(1)):
-                other = RANKS[state.cards[1 - seat]]
-                told = f"{GAME.observe(state, seat)} {GAME.describe_for(state, seat)}"
-                assert (other in told) == is_shown
-                assert RANKS[state.cards[seat]] in told
-    assert folded > 3
-
-
 def test_a_person_at_the_table_does_not_read_the_other_card() -> None:
     """Neither when they are asked nor after a fold."""
     told: list[str] = []
@@ -120,12 +100,3 @@ class Folding(BaselinePlayer):
     def ask(self, request: ActionRequest) -> Answer:  # noqa: ARG002 - it does not look
         self.moves += 1
         return Answer(id=self.moves, action=0)
-
-
-def test_a_fold_gives_the_pot_to_the_other_seat() -> None:
-    """The cards do not matter after a fold."""
-    state = State((2, 0), ("bet", "fold"))
-    assert GAME.outcome(state).scores == (1, -1)
-    assert GAME.outcome(State((2, 0), ("check", "bet", "fold"))).scores == (-1, 1)
-    assert GAME.outcome(State((0, 2), ("bet", "call"))).scores == (-2, 2)
-    assert str(Move("check")) == "checks"

@@ -28,7 +28,6 @@ from arena.games.riffraff.turns import hand_at
 Place = tuple[float, float]
 HANDS: Final[tuple[Place, Place]] = ((45.0, 75.0), (-45.0, 75.0))
 IN_HAND: Final[Place] = (45.0, 75.0)
-IN_OTHER_HAND: Final[Place] = (-45.0, 75.0)
 AT_SEA: Final[Place] = (0.0, -150.0)
 _BAR_M: Final = 0.003
 """Half the thickness of the bar by which a sailor hangs."""

@@ -13,7 +13,6 @@ from arena.games.api import Chance, Decision, Over, Seat, cost_of
 from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Reason
-from arena.games.riffraff.geometry import area_of
 from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS
 from arena.games.riffraff.state import State
 
@@ -38,18 +37,6 @@ def seen(state: State) -> dict[str, Any]:
     """Return the view of seat 1 as it goes over the line."""
     view: dict[str, Any] = json.loads(msgspec.json.encode(GAME.observe(state, Seat(1))))
     return view
-
-
-def test_a_quiet_round_leaves_everything_where_it_was_put() -> None:
-    """In still weather nothing falls from four areas with one piece each; every piece lies on the area of its card."""
-    state = played(start(), 7, 6, 2, 1)
-
-    for kind in ("crate", "lifeboat", "chest", "barrel"):
-        state = settled(let_go(state, kind))
-
-    assert state.round == 2
-    assert [area_of(piece, state.table) for piece in state.table.cargo] == [7, 6, 2, 1]
-    assert counts(state) == (4,) * len(KINDS)
 
 
 def test_a_look_ahead_on_the_view_is_what_then_happens() -> None:

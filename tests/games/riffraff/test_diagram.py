@@ -1,31 +1,17 @@
 """Riff Raff as text: the ship in characters, the tables under it, and the words for what goes on."""
 
-from itertools import islice
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.games_play import steps
-from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, TIPPED, fresh
+from support.riffraff_scenes import AT_SEA, CROWDED, LISTING, ONE_CRATE, TIPPED, fresh
 
-from arena.games import load_game
-from arena.games.api import Seat
-from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.captions import title
 from arena.games.riffraff.drawing.diagram import LETTERS, describe, pose_on_ship
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, contains, hull, piece_solids
-from arena.games.riffraff.drawing.ship import Ship
-from arena.games.riffraff.drawing.svg import Frame, Layer
-from arena.games.riffraff.geometry import extents, level_of, multiply, rotate, rotation_about, ship_rotation
-from arena.games.riffraff.scene import AREAS, KINDS, Kind
-from arena.games.riffraff.state import Phase, State
+from arena.games.riffraff.geometry import extents, multiply, rotate, rotation_about, ship_rotation
+from arena.games.riffraff.scene import KINDS, Kind
+from arena.games.riffraff.state import State
 from arena.games.riffraff.table import Pose, ShipAtRest
-from arena.text import wrap_lines
-
-NAMED = replace(AT_SEA, players=tuple(replace(player, card=7) for player in AT_SEA.players))
-PENDING = replace(AT_SEA, pending=Load(kind="crate", face="flat", u_mm=0, v_mm=60))
 
 
 def drawing(state: State) -> list[str]:
@@ -76,42 +62,6 @@ def test_no_line_is_too_long_for_any_tip() -> None:
     assert max(map(len, describe(fresh(table)).splitlines())) <= 80
 
 
-@pytest.mark.parametrize("seats", [2, 4])
-def test_lines_have_an_end(seats: int) -> None:
-    """In a play: at most 80 characters, no space behind them, nothing around the text."""
-    for step in islice(steps(load_game("riffraff"), "pictures", Random(seats), seats=seats), 0, None, 9):
-        text = describe(step.state)
-
-        assert text == text.strip()
-        assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
-        assert text.replace("\n", "").isprintable()
-
-
-@pytest.mark.parametrize(
-    ("state", "next_"),
-    [
-        (replace(NAMED, phase=Phase.CARD), "everybody plays a card"),
-        (replace(NAMED, phase=Phase.NEW_CAPTAIN, order=()), "seat 1 to name the new captain, of seats 0, 1, 2 and 3"),
-        (replace(NAMED, phase=Phase.ORDER, ties=((Seat(0), Seat(3)),)), "seat 1 to put seats 0 and 3 in order"),
-        (replace(AT_SEA, phase=Phase.ANNOUNCE), "seat 0 to announce one or two pieces on area 5"),
-        (AT_SEA, "seat 0 to load a piece on area 5"),
-        (replace(AT_SEA, to_load=2), "seat 0 to load two pieces on area 5"),
-        (replace(AT_SEA, loaded=1), "seat 0 to load a second piece on area 5"),
-        (replace(AT_SEA, phase=Phase.STANDARD), "the referee to load a piece for seat 0 on area 5"),
-        (replace(PENDING, phase=Phase.NOISE), "seat 0 lets go of a crate on area 5"),
-        (replace(PENDING, phase=Phase.SETTLING), "the ship rocks under the crate of seat 0 on area 5"),
-        (replace(AT_SEA, phase=Phase.OVER), "victory for seat 1"),
-        (replace(fresh(EMPTY, seats=3), phase=Phase.OVER), "seats 0, 1 and 2 share the victory"),
-    ],
-)
-def test_the_title_says_what_comes_next(state: State, next_: str) -> None:
-    """The title has a phrase for every phase."""
-    is_over = state.phase is Phase.OVER
-    place = f"the game is over after round {state.round}" if is_over else "round 5 of 10, captain seat 1"
-    assert title(state) == f"{place}: {next_}"
-    assert describe(state).startswith(f"{wrap_lines(title(state), 80)}\n")
-
-
 VIEWS = (FRONT, SIDE, ABOVE)
 angles = st.floats(-180, 180)
 
@@ -140,30 +90,6 @@ def test_a_silhouette_reaches_as_far_as_the_piece(kind: Kind, yaw: float, pitch:
         expected = (low[across], high[across], low[upwards], high[upwards])
         shift = (at[across], at[across], at[upwards], at[upwards])
         assert found == pytest.approx([one + other for one, other in zip(expected, shift, strict=True)], abs=2e-4)
-
-
-@pytest.mark.parametrize("pitch", [0.2, 0.0, -0.2])
-@pytest.mark.parametrize("tip", [0.14, 0.0, -0.14])
-def test_from_the_bow_the_mast_stands_behind_the_front_of_each_yard(pitch: float, tip: float) -> None:
-    """And before the rest of it, as one looks up and down on decks, however the yards are tipped."""
-    table = ShipAtRest(pitch=pitch, yards=(tip, -tip, tip))
-    frame = Frame(FRONT, (0.0, 0.0), 1000.0)
-    layers = sorted(Ship(table, frame).rigging(), key=lambda sheet: sheet.depth)
-
-    for area in (AREAS[5], AREAS[7], AREAS[9]):
-        level = level_of(area, table)
-        front = level.to_table((0.015, 0.004, area.surface_m - 0.003))
-        above = rotate(ship_rotation(table), (0.0, 0.0, area.surface_m + 0.008))
-
-        assert covering(layers, frame.at(front)) == "yard"
-        assert covering(layers, frame.at(above)) == "mast"
-
-
-def covering(layers: list[Layer], point: Point) -> str:
-    """The body that is drawn last over a place: the mast is the narrow one."""
-    last = [sheet.hides[0] for sheet in layers if sheet.hides and contains(sheet.hides[0], point)][-1]
-    left, right, _, _ = bounds(list(last))
-    return "mast" if right - left < 15 else "yard"
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3))

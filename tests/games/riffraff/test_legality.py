@@ -8,7 +8,7 @@ from support.riffraff_play import raw_load as load
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
-from arena.games.riffraff.actions import PASS, Load, Pass, Reason
+from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import State
 
@@ -98,21 +98,6 @@ def test_an_illegal_action_is_refused_with_its_reason(reason: str, state: State,
     assert repr(state) == before
 
 
-def test_each_reason_of_rules_and_geometry_is_met() -> None:
-    """Reasons of the simulated world, of seats not to move and of look-aheads are tested elsewhere."""
-    elsewhere = {
-        Reason.NO_ROOM,
-        Reason.NO_SUPPORT,
-        Reason.MUST_LOAD,
-        Reason.NOT_TO_MOVE,
-        Reason.OVERLAP,
-        Reason.DIVERGED,
-    }
-    words = {word for name, word in vars(Reason).items() if name.isupper()}
-
-    assert set(REFUSALS) == words - elsewhere
-
-
 @pytest.mark.parametrize(
     ("state", "seat", "sentence"),
     [
@@ -188,14 +173,6 @@ def test_a_load_may_touch_the_line_that_it_must_not_cross() -> None:
         raw = load(YARD, "crate", v_mm=14, yaw_deg=yaw)
 
         assert GAME.parse(YARD, Seat(0), raw)
-
-
-def test_a_pass_is_read() -> None:
-    """A pass is read as the value that stands in for a refused load."""
-    action = GAME.parse(YARD, Seat(0), {"pass": True})
-
-    assert action == PASS == Pass(is_pass=True)
-    assert msgspec.json.encode(action) == b'{"pass":true}'
 
 
 def test_the_lowest_card_stands_in() -> None:

@@ -8,13 +8,10 @@ import pytest
 from msgspec.structs import replace
 from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded, tabled
 
-from arena.games.api import SHORT_NAME_MAX, picture_with_names
-from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import order_of_play, picture
 from arena.games.riffraff.drawing.svg import SEAT_COLOURS, words
-from arena.games.riffraff.geometry import level_of
-from arena.games.riffraff.scene import AREAS, KINDS
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import ShipAtRest, Yards
 
@@ -161,19 +158,6 @@ def test_a_picture_stands_alone(state: State) -> None:
     assert picture(state) == text
 
 
-@scenes
-def test_text_stays_on_the_paper(state: State) -> None:
-    """By a generous estimate of widths, texts stay on the paper and the heading ends before the order of play."""
-    drawing = ET.fromstring(picture(state))
-    for each in drawing.findall(f"{SVG}text"):
-        width = 0.62 * float(str(each.get("font-size"))) * len(str(each.text))
-        x, anchor = float(str(each.get("x"))), each.get("text-anchor")
-        left = {"end": x - width, "middle": x - width / 2}.get(str(anchor), x)
-
-        assert left >= 0
-        assert left + width <= 1280
-
-
 def test_the_seat_that_is_to_move_has_a_ring() -> None:
     """The ring lies around the disc of that seat, in the order of play."""
     state = replace(AT_SEA, phase=Phase.ORDER, order=(1, 0), captain=1)
@@ -183,26 +167,6 @@ def test_the_seat_that_is_to_move_has_a_ring() -> None:
     ringed = next(x for x, fill in places if fill == "none")
     assert [fill for x, fill in places if x == ringed] == ["none", SEAT_COLOURS[1]]
     assert len(circles) == 3
-
-
-def test_a_long_name_leaves_the_captain_and_the_winner_readable() -> None:
-    """The longest name in bold ends before the wheel, and no word of a card touches another."""
-    state = replace(AT_SEA, phase=Phase.OVER)
-    drawing = ET.fromstring(picture_with_names(GAME, state, ["W" * SHORT_NAME_MAX] * 4))
-    cards = [each for each in drawing.iter(f"{SVG}g") if str(each.get("transform")).startswith("translate(940")]
-
-    for card in cards:
-        boxes = [box_of(each) for each in card.findall(f"{SVG}text") if len(str(each.text)) > 2]
-        for at, (left, right, y) in enumerate(boxes):
-            assert not [1 for other in boxes[:at] if left < other[1] and right > other[0] and abs(y - other[2]) < 10]
-    assert {"captain", "wins"} <= set(texts(drawing))
-
-
-def box_of(text: ET.Element) -> tuple[float, float, float]:
-    """Left and right by a generous width of letters, and the line on which it stands."""
-    width = 0.6 * float(str(text.get("font-size"))) * len(str(text.text))
-    x = float(str(text.get("x"))) - (width / 2 if text.get("text-anchor") == "middle" else 0)
-    return (x, x + width, float(str(text.get("y"))))
 
 
 def test_words_are_escaped() -> None:
@@ -219,8 +183,6 @@ def test_what_fell_is_marked_in_every_view() -> None:
     for view in found.values():
         assert [each.get("data-id") for each in rings(view)] == ["k12", "k11", "k05"]
         assert [each.get("stroke") for each in rings(view)] == ["#3fa35b", "#3fa35b", "#d8392b"]
-    first = rings(found["front"])[0]
-    assert (first.get("cx"), first.get("cy")) == ("162.2", "517.0")
     assert "3 fell caught: k12 rat, k11 crate not caught: k05 plank" in text
 
 
@@ -246,27 +208,6 @@ def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
         assert not rings(view)
         assert len(list(view.iter(f"{SVG}ellipse"))) == (0 if name == "above" else 1)
     assert not any("held" in str(each.get("class")) for view in views(AT_SEA).values() for each in view.iter())
-
-
-@pytest.mark.parametrize(("tip", "is_hidden"), [(0.14, False), (-0.14, True)])
-def test_the_end_of_a_yard_hides_cargo_only_where_one_looks_up_at_it(tip: float, *, is_hidden: bool) -> None:
-    """Seen from starboard, a crate at a yard's starboard end is hidden unless that end is down."""
-    level = level_of(AREAS[6], ShipAtRest(yards=(tip, 0.0, 0.0)))
-    pose = (*level.to_table((0.0, -0.06, 0.129)), *level.rotation)
-    crate = replace(ONE_CRATE.cargo[0], pose=pose)
-
-    view = views(fresh(ShipAtRest(yards=(tip, 0.0, 0.0), cargo=(crate,))))["side"]
-
-    drawn = list(view)
-    place = next(number for number, each in enumerate(drawn) if each.get("data-id") == "k01")
-    after = [each for each in drawn[place + 1 :] if each.tag == f"{SVG}polygon" and is_wood(each)]
-    assert bool(after) == is_hidden
-
-
-def is_wood(polygon: ET.Element) -> bool:
-    """Return True if it is a face of a yard near the lowest, or of its end."""
-    heights = [float(place.split(",")[1]) for place in str(polygon.get("points")).split()]
-    return min(heights) > 300 and max(heights) < 400
 
 
 @pytest.mark.parametrize("tip", [0.14, 0.0, -0.07])

@@ -207,26 +207,6 @@ def amounts(found: Noise) -> tuple[float, ...]:
     return tuple(msgspec.structs.astuple(found))
 
 
-@pytest.mark.parametrize(
-    ("face", "z"),
-    [
-        (500_001, 0.0),
-        (841_345, 1.0),
-        (158_656, -1.0),
-        (977_250, 2.0),
-        (998_650, 3.0),
-        (1, -4.8916),
-        (1_000_000, 4.8916),
-    ],
-)
-def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
-    """Quantiles are those of the normal distribution in any textbook's table."""
-    found = to_noise((face, face, face, face, face), SIGMAS["breeze"])
-
-    assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
-    assert (found.roll_rad_s, found.pitch_rad_s) == pytest.approx((0.05 * z, 0.05 * z), abs=0.00006)
-
-
 @given(weather=WEATHERS, rounds=st.sampled_from([10, 20]), number=st.integers(1, 20))
 def test_the_sea_grows_evenly_from_round_to_round(weather: Weather, rounds: int, number: int) -> None:
     """The wave grows evenly to that of the last round; hands stay as they are."""

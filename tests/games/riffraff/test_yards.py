@@ -4,7 +4,7 @@ import math
 
 import pytest
 from msgspec.structs import replace
-from support.riffraff_tables import UPRIGHT, after, laden, piece, put, settled
+from support.riffraff_tables import UPRIGHT, laden, piece, put, settled
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
@@ -12,7 +12,7 @@ from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.geometry import area_of, dot, level_of, multiply, room_above, room_between, rotate
 from arena.games.riffraff.model import GRAVITY, LOOK_S, RIG
 from arena.games.riffraff.physics import poses
-from arena.games.riffraff.scene import AREAS, KINDS, MASS_KG, YARD_THICKNESS_M, Kind
+from arena.games.riffraff.scene import AREAS, KINDS, MASS_KG, YARD_THICKNESS_M, Area, Kind
 from arena.games.riffraff.table import STILL, Noise, PieceId, ShipAtRest, Yards
 
 STOP = math.radians(RIG.yard_stop_deg)
@@ -127,49 +127,45 @@ def test_the_stop_holds(area: int) -> None:
 
 
 @pytest.mark.parametrize("area", YARD_AREAS, ids=str)
-def test_a_load_is_aligned_with_its_yard_as_it_lies(area: object) -> None:
+def test_a_load_is_aligned_with_its_yard_as_it_lies(area: Area) -> None:
     """A crate is let go flat over the tipped yard of a heeling ship, its lower face hardly above the upper one's."""
-    known = next(each for each in YARD_AREAS if each == area)
     table = ShipAtRest(roll=0.1, pitch=-0.05, yards=TIPPED)
-    v_m = sum(known.v_m) / 2
+    v_m = sum(area.v_m) / 2
 
-    release = physics.begin_placement(table, known, _crate(1000 * v_m), STILL, PieceId("k01"))
+    release = physics.begin_placement(table, area, _crate(1000 * v_m), STILL, PieceId("k01"))
 
-    level = level_of(known, table)
+    level = level_of(area, table)
     assert release.new.pose[3:] == pytest.approx(multiply(level.rotation, UPRIGHT))
-    assert release.new.pose[:3] == pytest.approx(level.to_table((0.0, v_m, known.surface_m + 0.014)), abs=0.0001)
-
-
-@pytest.mark.parametrize("area", YARD_AREAS, ids=str)
-def test_a_piece_on_a_tipped_yard_lies_on_its_area(area: object) -> None:
-    """Near the mast, in the middle and at the end, whatever way the yards tip and the ship leans."""
-    known = next(each for each in YARD_AREAS if each == area)
-    for yards in (TIPPED, (-STOP, STOP, -STOP), (STOP, STOP, STOP)):
-        table = ShipAtRest(roll=0.1, pitch=-0.05, yards=yards)
-        level = level_of(known, table)
-        for v_m in (*known.v_m, sum(known.v_m) / 2):
-            place = level.to_table((0.0, v_m, known.surface_m + 0.014))
-            assert area_of(piece(1, "crate", (*place, *level.rotation)), table) == known.number
+    assert release.new.pose[:3] == pytest.approx(level.to_table((0.0, v_m, area.surface_m + 0.014)), abs=0.0001)
 
 
 @pytest.mark.parametrize("area", AREAS.values(), ids=str)
-def test_the_room_ends_under_the_next_yard_as_it_is_tipped(area: object) -> None:
+def test_a_piece_that_lies_on_an_area_is_found_there(area: Area) -> None:
+    """Near the mast, in the middle and at the end, whatever way the yards tip and the ship leans."""
+    u_m = sum(area.u_m) / 2
+    for yards in ((0.0, 0.0, 0.0), TIPPED, (-STOP, STOP, -STOP), (STOP, STOP, STOP)):
+        table = ShipAtRest(roll=0.1, pitch=-0.05, yards=yards)
+        level = level_of(area, table)
+        for v_m in (*area.v_m, sum(area.v_m) / 2):
+            place = level.to_table((u_m, v_m, area.surface_m + 0.014))
+            assert area_of(piece(1, "crate", (*place, *level.rotation)), table) == area.number
+
+
+@pytest.mark.parametrize("area", AREAS.values(), ids=str)
+def test_the_room_ends_under_the_next_yard_as_it_is_tipped(area: Area) -> None:
     """Under its lower face at either end of the piece, and never higher than if all were level."""
-    known = next(each for each in AREAS.values() if each == area)
+    above = [each for each in YARD_AREAS if each.surface_m > area.surface_m + 0.01]
     for yards in (TIPPED, (-STOP, STOP, -STOP)):
         table = ShipAtRest(yards=yards)
-        room = room_between(known, table, known.v_m)
-        assert room <= room_above(known)
-        for v_m in known.v_m:
-            corner = level_of(known, table).to_table((0.0, v_m, room))
-            above = [each for each in YARD_AREAS if each.surface_m > known.surface_m + 0.01 and each.yard is not None]
-            if above:
-                nearest = level_of(above[0], table)
-                normal, origin = (
-                    rotate(nearest.rotation, (0.0, 0.0, 1.0)),
-                    nearest.to_table((0.0, 0.0, above[0].surface_m - 0.006)),
-                )
-                assert dot(normal, corner) <= dot(normal, origin) + 1e-9
+        room = room_between(area, table, area.v_m)
+        assert room <= room_above(area)
+        for yard_area in above[:1]:
+            yard = level_of(yard_area, table)
+            normal = rotate(yard.rotation, (0.0, 0.0, 1.0))
+            underside = yard.to_table((0.0, 0.0, yard_area.surface_m - 0.006))
+            for v_m in area.v_m:
+                corner = level_of(area, table).to_table((0.0, v_m, room))
+                assert dot(normal, corner) <= dot(normal, underside) + 1e-9
 
 
 def test_a_yard_tipped_down_leaves_no_room_for_what_is_high() -> None:
@@ -182,13 +178,3 @@ def test_a_yard_tipped_down_leaves_no_room_for_what_is_high() -> None:
         physics.require(low, AREAS[5], load)
 
     assert refused.value.reason == Reason.NO_ROOM
-
-
-def test_a_table_with_tipped_yards_is_another_table() -> None:
-    """The digest tells them apart, and what was settled there starts from there."""
-    table = put(ShipAtRest(), 5, _crate(60))
-
-    level = replace(table, yards=(0.0, 0.0, 0.0))
-
-    assert level.digest() != table.digest()
-    assert after(table, 6, _crate(-60), settled(table, 6, _crate(-60))).digest() != table.digest()

@@ -65,17 +65,6 @@ def test_every_game_has_a_summary_and_names_its_players(name: str) -> None:
     assert "seat 0" not in game.describe(state, NAMES)
 
 
-def test_a_table_with_long_names_fits_80_columns() -> None:
-    """Long names are cut where columns stand below each other."""
-    crowd = to_move(player(dice=(1, 1, 3, 5, 6)), player(dice=(6,) * 6))
-    end = go(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai())
-
-    for state in (crowd, end):
-        text = GAME.describe(state, NAMES)
-        assert max(map(len, text.splitlines())) <= 80
-        assert "a-nam…rs-xx" in text
-
-
 def test_actions_stand_in_columns() -> None:
     """Read column by column, as many as have room; one that is too long has its own line."""
     entries = [f"{number})" for number in range(1, 8)]

@@ -3,18 +3,13 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.games_positions import (
     FIRST,
-    FRESH,
     GAME,
     NUMBERED,
     SECOND,
     UNNUMBERED,
     do,
-    go,
-    options,
     player,
     refused,
     replace,
@@ -22,11 +17,11 @@ from support.games_positions import (
     to_move,
 )
 
-from arena.errors import BotFault, MalformedReply
+from arena.errors import MalformedReply
 from arena.games.api import Json, picture_with_names
-from arena.games.shanghaien.actions import Both, Place, Shanghai
+from arena.games.shanghaien.actions import Place
 from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import State
 
 HOLDER = player(tricks=("adjust", "both"), sailors=("dutch 3",))
 OPEN = replace(rolled((2, 5), player()), one_at=None)
@@ -98,63 +93,11 @@ def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None
     assert '{"do": "place", "dice": [4]}' in caught.value.hint
 
 
-def test_a_misspelt_action_is_told_the_known_ones() -> None:
-    """The refusal lists the known actions and the one that resembles it."""
-    with pytest.raises(MalformedReply) as caught:
-        GAME.parse(BEGUN, FIRST, do("rol"))
-
-    assert caught.value.message.startswith(
-        'not an action of shanghaien: do: unknown value "rol"; known: roll, shanghai'
-    )
-    assert caught.value.message.endswith('; did you mean "roll"?')
-
-
 def test_the_order_of_two_dice_is_free() -> None:
     """[5, 2] and [2, 5] are one placement."""
     state = RIGHT
 
     assert GAME.parse(state, FIRST, do("place", dice=[5, 2])) == Place(dice=(2, 5))
-
-
-ACTIONS = st.one_of(
-    st.fixed_dictionaries({"do": st.sampled_from(["roll", "shanghai", "both", "reroll"])}),
-    st.fixed_dictionaries(
-        {"do": st.just("place"), "dice": st.lists(st.integers(0, 7), max_size=3)},
-        optional={"one": st.sampled_from(["left", "right", None])},
-    ),
-    st.fixed_dictionaries({"do": st.just("adjust"), "die": st.integers(0, 7), "to": st.integers(0, 7)}),
-    st.fixed_dictionaries(
-        {
-            "do": st.just("joker"),
-            "card": st.sampled_from(["adjust", "both", "reroll", "dutch 3"]),
-            "nation": st.sampled_from(["dutch", "german", "swiss"]),
-        }
-    ),
-)
-PLAYERS = st.builds(
-    player,
-    dice=st.lists(st.integers(1, 6), max_size=6).map(tuple),
-    tricks=st.sets(st.sampled_from(["adjust", "both", "reroll"])).map(lambda kinds: tuple(sorted(kinds))),
-    sailors=st.sampled_from([(), ("dutch 3",)]),
-    used=st.booleans(),
-)
-
-
-@given(raw=ACTIONS, side=PLAYERS, dice=st.tuples(st.integers(1, 6), st.integers(1, 6)), has_rolled=st.booleans())
-def test_every_well_formed_action_is_legal_or_refused(
-    raw: dict[str, Json], side: Player, dice: tuple[int, int], has_rolled: bool
-) -> None:
-    """In any position; nothing else comes out of `parse`."""
-    state = rolled(dice, side) if has_rolled else to_move(side)
-
-    try:
-        action = GAME.parse(state, FIRST, raw)
-    except BotFault as fault:
-        sentence_found, action = fault.message, None
-    else:
-        sentence_found = ""
-
-    assert action in options(state) if action else len(sentence_found) > 20
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -171,73 +114,6 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
 
     assert lines[3].split()[1:] == ["(6)", "(5)", "(4)", "(3)", "(2)", "(1)"]
     assert lines[4].split()[2:] == ["6", "6", "2"]
-
-
-@pytest.mark.parametrize(
-    ("state", "title"),
-    [
-        (FRESH, "round 1 of 8, the deck is shuffled"),
-        (to_move(player(), round_=3), "round 3 of 8, seat 0 to move"),
-        (go(MIDST, Both()), "round 1 of 8, seat 0 rolled 2 and 5 and may place both dice"),
-        (
-            replace(MIDST, to_place=2, must_place=2),
-            "round 1 of 8, seat 0 rolled 2 and 5 and must place both dice",
-        ),
-        (
-            go(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai()),
-            "the game is over: 3 points for seat 0, 1 for seat 1",
-        ),
-    ],
-)
-def test_the_title_says_what_comes_next(state: State, title: str) -> None:
-    """The title says what comes next, or how the game ended."""
-    assert GAME.describe(state).splitlines()[0] == title
-    assert title in GAME.picture(state)
-
-
-def test_nothing_in_the_picture_overlaps_or_leaves_it() -> None:
-    """With all dice of both players on one card, text lines are apart and fit by an estimate of their width."""
-    crowded = replace(MIDST, players=(player(dice=(6,) * 6), player(dice=(1,) * 6)))
-    crews = player(sailors=tuple(f"{nation} {value}" for nation in NATIONS for value in (1, 2, 3, 4)))
-
-    for state in (crowded, to_move(crews)):
-        drawing = ET.fromstring(GAME.picture(state))
-        boxes = [
-            tuple(float(shape.get(name, "0")) for name in ("x", "y", "width", "height"))
-            for shape in drawing.findall(f"{SVG}rect")[1:]
-        ]
-        lines = [
-            (float(text.get("y", "0")), text) for text in drawing.findall(f"{SVG}text") if not text.get("text-anchor")
-        ]
-
-        for index, (x, y, width, height) in enumerate(boxes):
-            assert x >= 0
-            assert x + width <= 640
-            assert y + height <= 300
-            for left, top, wide, high in boxes[:index]:
-                assert x >= left + wide or left >= x + width or y >= top + high or top >= y + height
-        for y, text in lines:
-            end = 20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "")
-            assert 20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "") <= 640
-            assert all(y == other or abs(y - other) >= 18 for other, _ in lines)
-            assert all(not top - 3 < y < top + high + 10 for left, top, _, high in boxes if left < end + 8)
-
-
-def test_the_end_is_told_nation_by_nation() -> None:
-    """What each seat has, what it scores for it, and the sum; in words and in a picture without a row."""
-    first = player(dice=(1, 2), tricks=("both",), sailors=("german 4", "dutch 1"))
-    second = player(sailors=("german 3", "french 2"))
-    state = go(to_move(first, second, round_=8), Shanghai())
-
-    lines = GAME.describe(state).splitlines()
-    drawing = ET.fromstring(GAME.picture(state))
-
-    assert "german           4       3           3         -" in lines[4]
-    assert [line.split() for line in lines[-2:]] == [["tricks", "1", "-", "1", "-"], ["together", "8", "2"]]
-    texts = [text.text for text in drawing.findall(f"{SVG}text")]
-    assert texts[texts.index("german") :][:5] == ["german", "4", "3", "3", "-"]
-    assert texts[-3:] == ["together", "8", "2"]
-    assert all(float(text.get("y", "0")) < 300 for text in drawing.findall(f"{SVG}text"))
 
 
 def test_a_picture_has_names_and_the_expansions_in_force() -> None:

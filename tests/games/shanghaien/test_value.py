@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import permutations, product
-from math import fsum, isfinite, perm
+from math import fsum, perm
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -22,7 +22,7 @@ from support.expansions_positions import VARIANTS
 from support.games_play import Step, steps
 from support.games_positions import GAME, cards, player, replace, to_move
 
-from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
+from arena.games.api import Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
@@ -91,25 +91,6 @@ def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(option
         assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
 
 
-@settings(max_examples=10)
-@given(number=st.integers(0, 10**6))
-def test_no_roll_of_any_variant_is_unfair(number: int) -> None:
-    """With all expansions, one roll of each kind in each match is fair."""
-    rolls_of = {rolled_as(step.turn): step.state for step in random_steps(number, ALL)}
-
-    for kind, state in rolls_of.items():
-        if kind == "no roll":
-            continue
-        assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
-
-
-def rolled_as(turn: Any) -> str:
-    """The first word of the key of a roll of up to four dice."""
-    if not isinstance(turn, Chance) or not isinstance(turn.kind, Dice) or turn.kind.count > 4:
-        return "no roll"
-    return turn.key.partition("/")[0]
-
-
 @pytest.mark.parametrize("must_place", [1, 2])
 def test_two_dice_to_place_are_fair_too(must_place: int) -> None:
     """After a vetoed placement of both dice they are rolled again; they are a right, or a duty."""
@@ -166,20 +147,6 @@ def test_a_new_row_was_face_down() -> None:
         assert (hidden is not None) == (step.after.round > step.state.round)
         if hidden is not None:
             assert (hidden.row, hidden.pile) == ((), step.after.row + step.after.pile)
-
-
-@settings(max_examples=10)
-@given(number=st.integers(0, 10**6), options=st.sampled_from(OPTIONS))
-def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) -> None:
-    """Two finite payoffs that add up to 1; only at the start of a round, linear in the row, they may leave 0 to 1."""
-    for step in random_steps(number, options):
-        first, second = VALUE(step.state)
-
-        assert isfinite(first)
-        assert first + second == pytest.approx(1, abs=1e-12)
-        assert min(first, second) >= LEAST_VALUE
-        if step.state.one_at is not None:
-            assert 0 <= first <= 1
 
 
 @settings(max_examples=8)

@@ -2,10 +2,10 @@
 
 import pytest
 from support.expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
-from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, go, options, player, tricks
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Roll, Shanghai
-from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
 
 # --- playing him --------------------------------------------------------------------------------------------------
 
@@ -21,13 +21,6 @@ def test_he_is_played_like_any_trick_and_a_die_is_placed_as_usual() -> None:
     assert after.players[0].has_used_trick
     assert options(after) == (place(2), place(5))
     assert GAME.observe(after, SECOND)["expansions"][CAPTAIN] == {"in_force": 0, "vetoed": None, "announced": None}
-
-
-def test_he_is_not_playable_while_the_opponents_is_in_force() -> None:
-    """While the opponent's captain is in force, other tricks can be played, the captain cannot."""
-    state = table((CAPTAIN,), player(tricks=("both",)), hands=((CAPTAIN,), ()), lying=((CAPTAIN, SECOND),))
-
-    assert tricks(rolled(state, 2, 5)) == (Both(),)
 
 
 # --- who is asked, and when ---------------------------------------------------------------------------------------
@@ -48,42 +41,6 @@ def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:
         assert views[0] == views[1]
         assert {**views[0]["announced"], "dice": None} == {**shown, "dice": None}
         assert (views[0]["in_force"], views[0]["vetoed"]) == (1, None)
-
-
-# --- the end ------------------------------------------------------------------------------------------------------
-
-
-# --- 1. the placement ---------------------------------------------------------------------------------------------
-
-
-def test_a_vetoed_placement_is_taken_back_and_both_dice_are_rolled_again() -> None:
-    """Nothing is placed, and the new roll is the next one of the same turn."""
-    state = go(rolled(captained(), 2, 5), place(2), Veto())
-
-    assert chance_key(state) == "roll/1/0/1/2"
-    assert state.players[0].placed == (0,) * 6
-    assert options(go(state, (1, 6))) == (place(1), place(6))
-
-
-def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
-    """After a vetoed placement the trick is spent, and an adjusted die is rolled anew."""
-    state = go(rolled(captained(player(tricks=("adjust", "both"))), 2, 5), Adjust(die=2, to=3), Allow(), place(3))
-
-    again = go(state, Veto(), (2, 6))
-
-    assert options(again) == (place(2), place(6))
-    assert again.players[0].tricks == cards("both")
-    assert cards("adjust")[0] in again.gone
-
-
-def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:
-    """A joker is not part of the placement, so a veto does not take it back."""
-    state = rolled(captained(player(tricks=("both",), sailors=("dutch 3",))), 2, 5)
-
-    after = go(state, Joker(card="both", nation="dutch"), Allow(), place(2), Veto(), (1, 6))
-
-    assert after.players[0].strength[4] == 5
-    assert tricks(after) == ()
 
 
 # --- 2. a trick ---------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ import pytest
 from support.expansions_positions import ALL, CAPTAIN, DOUBLES, MATCHES, VARIANTS, happened, played
 from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, every_card, replace
+from support.games_positions import FIRST, GAME, every_card, replace
 
 from arena.errors import IllegalAction
-from arena.games.api import Chance, Decision, Dice, Seat
+from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
 from arena.games.shanghaien.actions import Action, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import Card
@@ -21,7 +21,7 @@ from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
 from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne
 from arena.games.shanghaien.expansions.no_shanghai import RerollAll
 from arena.games.shanghaien.rules import Shanghaien
-from arena.games.shanghaien.state import Expansion, State
+from arena.games.shanghaien.state import State
 
 FIRST_OF_ALL = Shanghaien(expansions={NAME: QUIZ} | EXPANSIONS)
 LAST_OF_ALL = Shanghaien(expansions=EXPANSIONS | {NAME: QUIZ})
@@ -70,19 +70,6 @@ def test_a_fifth_expansion_plays_with_any_of_the_four(game: Shanghaien, expansio
                     assert game.parse(step.state, seat, json.loads(msgspec.json.encode(action))) == action
 
     assert seen >= {PlayQuiz, Guess, Greet, Farewell, Joker}
-
-
-def test_its_decision_and_its_luck_come_in_turn() -> None:
-    """The opponent guesses, a die is thrown; right: both dice are rolled again, wrong: the turn goes on."""
-    state = after(LAST_OF_ALL, begun(LAST_OF_ALL), Roll(), (2, 4), PlayQuiz())
-
-    thrown = after(LAST_OF_ALL, state, Guess(number=3))
-
-    assert LAST_OF_ALL.turn(state) == Decision(seats=(SECOND,))
-    assert LAST_OF_ALL.observe(state, FIRST)["phase"] == "guess"
-    assert LAST_OF_ALL.turn(thrown) == Chance(key="quiz/1/0/1/1", kind=Dice(1))
-    assert after(LAST_OF_ALL, thrown, (3,)).phase == "rolling"
-    assert after(LAST_OF_ALL, thrown, (4,)).dice == (2, 4)
 
 
 @pytest.mark.parametrize("game", [FIRST_OF_ALL, LAST_OF_ALL], ids=["first", "last"])
@@ -147,17 +134,6 @@ def test_an_expansion_may_share_an_action_of_the_base_game() -> None:
         LAST_OF_ALL.parse(state, FIRST, {"do": "joker", "card": "both", "nation": "dutch"})
     with pytest.raises(IllegalAction, match="belongs to the expansion quiz, which is off"):
         LAST_OF_ALL.parse(state, FIRST, {"do": "greet"})
-
-
-def test_an_expansion_may_be_nothing_but_a_card() -> None:
-    """An expansion may leave out every hook."""
-    plain = Expansion(name="plain", trick=QUIZ.trick)
-    game = Shanghaien(expansions={"plain": plain})
-
-    state = game.setup({"expansions": ["plain"]}, 2)
-
-    assert [len(side.tricks) for side in state.players] == [1, 1]
-    assert game.observe(state, Seat(0))["expansions"] == {}
 
 
 class Tally:

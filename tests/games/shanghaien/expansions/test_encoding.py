@@ -130,6 +130,14 @@ PLAIN = "roll shanghai both reroll crazy_captain allow veto no_shanghai reroll_a
 RAW = st.one_of(
     st.fixed_dictionaries({"do": st.sampled_from(PLAIN.split())}),
     st.fixed_dictionaries({"do": st.just("exchange"), "back": st.integers(-1, 8)}),
+    st.fixed_dictionaries({"do": st.just("adjust"), "die": st.integers(0, 7), "to": st.integers(0, 7)}),
+    st.fixed_dictionaries(
+        {
+            "do": st.just("joker"),
+            "card": st.sampled_from(["adjust", "both", "reroll", "sharks", "dutch 3"]),
+            "nation": st.sampled_from(["dutch", "german", "swiss"]),
+        }
+    ),
     st.fixed_dictionaries(
         {"do": st.just("keep_back"), "die": st.integers(-1, 8)},
         optional={"one": st.sampled_from(["left", "right", None])},

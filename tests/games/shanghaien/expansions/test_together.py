@@ -1,12 +1,8 @@
 """The expansions together: what holds for all of them, and a round with all four."""
 
-from random import Random
-from xml.etree import ElementTree as ET
-
 import pytest
 from msgspec.json import encode
 from support.expansions_positions import ALL, DOUBLES, SPENT_ON, VARIANTS, rolled, table
-from support.games_play import steps
 from support.games_positions import FIRST, GAME, every_card, go, player
 
 from arena.games.api import observer_of, summary_of
@@ -15,7 +11,7 @@ from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
 from arena.games.shanghaien.expansions.doubles import PlayDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
-from arena.games.shanghaien.state import Choice, ExtraRoll, Player, State
+from arena.games.shanghaien.state import Player, State
 
 EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]
 
@@ -61,34 +57,7 @@ def test_the_cards_are_numbered_in_the_order_of_play() -> None:
     assert [side.tricks for side in state.players] == [(48, 50, 52), (49, 51, 53)]
 
 
-def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:
-    """By an estimated width, the line of a hand with every trick fits into the picture."""
-    tavern = ("adjust",) * 3 + ("both",) * 2 + ("reroll",) * 3
-    drawing = ET.fromstring(GAME.picture(table(ALL, player(tricks=tavern, used=True), hands=(ALL, ()))))
-    width = float(drawing.get("width", "0"))
-
-    lines = [text for text in drawing.iter("{http://www.w3.org/2000/svg}text") if not text.get("text-anchor")]
-
-    assert len(lines) == 5
-    assert all(20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "") <= width for text in lines)
-
-
 # --- all four -----------------------------------------------------------------------------------------------------
-
-
-def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:
-    """The heading names the player who must act in every interlude of some plays."""
-    seen: dict[str, str] = {}
-    for number in range(6):
-        for step in steps(GAME, f"heading {number}", Random(number), options={"expansions": VARIANTS[-1]}):
-            if isinstance(step.state.phase, Choice | ExtraRoll):
-                seen[step.state.phase.name] = GAME.describe(step.state, ("ann", "bob")).splitlines()[0]
-
-    assert set(seen) == {"doubles", "roll_one", "keep_back", "reroll_all", "veto"}
-    for name, heading in seen.items():
-        does = "rolls again" if name in {"roll_one", "reroll_all"} else "must choose"
-        assert heading.endswith(f" {does} ({name.replace('_', ' ')})")
-        assert " rolled " in heading or " to move" in heading
 
 
 def test_the_rules_for_a_person_tell_every_expansion() -> None:
