@@ -79,15 +79,10 @@ def rules_refusal(area: int, load: dict[str, Any], supply: dict[str, int]) -> st
         ({"v_mm": "12"}, "bad_number"),
         ({"hands_mm": [[0, 75], [0, None]]}, "bad_number"),
         ({"kind": "anchor"}, "not_in_supply"),
-        ({"kind": "rat"}, "not_in_supply"),
-        ({"face": "upright"}, "bad_face"),
-        ({"v_mm": 70}, "outside_area"),
-        ({"v_mm": 6}, "into_other_area"),
-        ({}, ""),
     ],
 )
-def test_every_reason_that_numbers_tell(change: dict[str, Any], reason: str) -> None:
-    """The kit gives each reason for one load; malformed numbers get one, too."""
+def test_what_is_no_number_or_kind_has_a_reason(change: dict[str, Any], reason: str) -> None:
+    """Values that no load of the rules has get the reason that the rules would give."""
     load = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40} | change
 
     assert material().refusal(load, 9, {"crate": 1, "rat": 0}) == reason

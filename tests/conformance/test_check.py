@@ -36,9 +36,7 @@ for line in sys.stdin:
 """
 GOOD = '{"mm": 20}'
 REFUSED = '{"mm": 20 if "refused" in message else 101}'
-LATE = 'time.sleep(1.5 if (message["view"]["round"], message["view"]["you"]) == (2, 0) else 0) or {"mm": 20}'
 PATIENT = ClockSettings(decides="wall", move_ms=10_000, bank_ms=0, startup_ms=10_000)
-SHORT = ClockSettings(decides="wall", move_ms=1_000, bank_ms=0, startup_ms=10_000)
 
 
 def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[int, str]:
@@ -72,13 +70,6 @@ def test_refused_answers_are_a_remark_of_their_own(tmp_path: Path) -> None:
     assert number == 6
     assert first == "refused answers: 8 illegal_action; by reason: 8 too_far"
     assert second == "check-0-0, step 1: nobody leans out 101 mm"
-
-
-def test_timeouts_are_a_remark_about_the_clock(tmp_path: Path) -> None:
-    """Although each of them was pardoned. How many they are depends on the machine."""
-    told = remarks(tmp_path, LATE, SHORT)
-
-    assert re.match(r"\d+ timeouts, after which the match went on; the third in a match forfeits it; slow", told[8])
 
 
 def test_a_table_of_more_seats_is_tried_with_a_baseline_in_each(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from msgspec import UNSET
 from support.scripted_bot import (
-    CLOCK,
     Message,
     RandomBot,
     ScriptedBot,
@@ -85,17 +84,6 @@ def test_one_step_ends_after_its_answer() -> None:
 
     assert (found.step, found.note) == (third, "note 3")
     assert len(bot.of_type("request")) == 3
-
-
-def test_the_reader_may_look_before_a_request() -> None:
-    """`before` is called ahead of each wanted request, which has not gone out yet."""
-    record = nim(RandomBot(), RandomBot())
-    steps = answer_steps(record, 0)[1:3]
-    bot, seen = ScriptedBot(), list[tuple[int, int]]()
-
-    ask(record, asked(bot), 0, steps, before=lambda _bot, step: seen.append((step, len(bot.of_type("request")))))
-
-    assert seen == [(steps[0], 1), (steps[1], 2)]
 
 
 @pytest.mark.parametrize(
@@ -257,25 +245,6 @@ def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
 
     assert plain(went_on)[: step - 1] == plain(record)[: step - 1]
     assert plain(went_on) != plain(record)
-
-
-def test_without_a_clock_an_answer_may_take_any_time() -> None:
-    """This is for a person with a debugger; the times in the bot's requests stay the same."""
-    record = nim(ScriptedBot(), RandomBot())
-    bot = ScriptedBot()
-
-    def think(_message: Any, _number: int) -> None:
-        bot.times.cpu_s += 1000.0
-
-    bot._odd = think
-    player = asked(bot)
-    player.account.has_clock = False
-
-    found = ask(record, player, 0)
-
-    assert all(each.is_same for each in found)
-    assert found[0].cpu_ms == 1_000_000.0
-    assert all(message["clock"]["move_ms"] == CLOCK.move_ms for message in bot.of_type("request"))
 
 
 def plain(record: MatchRecord) -> list[Any]:

@@ -119,15 +119,6 @@ def thinking(bot: ScriptedBot, *seconds: float) -> ScriptedBot:
     return bot
 
 
-def test_the_bank_is_full_again_in_the_next_match() -> None:
-    """Each match has a bank of its own."""
-    bot_player = seated(bot := thinking(ScriptedBot(), 0.9))
-    match_of(bot_player, house())
-    match_of(bot_player, house(), match="b")
-
-    assert next(m["clock"]["bank_ms"] for m in bot.of_type("request") if m["match"] == "b") == 1000
-
-
 @pytest.mark.parametrize(("seconds", "termination"), [((0.6, 0.7), "normal"), ((0.6, 0.71), "timeout")])
 def test_move_and_bank_together_are_the_limit(seconds: tuple[float, ...], termination: str) -> None:
     """After 0.6 s the bank holds 0.5 s: with the move's 0.1 s that makes 0.6 s, and some rounding."""

@@ -29,7 +29,7 @@ from support.scripted_bot import (
 from support.toy_game import HOLD_ON, Lean, ToyGame
 
 from arena.errors import Crashed, MalformedReply
-from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encode_record
+from arena.match.record import ActionStep, RefusedAnswer, encode_record
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.protocol import codec
@@ -121,26 +121,6 @@ def test_refusals_are_kept_with_their_sentences() -> None:
     assert record.steps[1] == acted(record, 1)[0]
     assert record.seats[0].refusals is UNSET
     assert b"refusals" not in msgspec.json.encode(record.seats[0])
-
-
-def test_a_few_refusals_are_kept() -> None:
-    """The first refusals are kept, all are counted."""
-    record = toy_match(toy_bot(30, odd=lambda message, _: [answer(message, TOO_FAR)]), toy_bot(20))
-
-    faults = record.seats[0].faults or {}
-    kept = record.seats[0].refusals or ()
-    assert sum(faults.values()) > len(kept) == REFUSALS_KEPT
-
-
-@pytest.mark.parametrize(("reply", "reason"), [(b'{"type":"action","id":1,"action":{"mm":13}}', "rotten"), (b"{", "")])
-def test_the_game_may_have_a_word_of_its_own_for_a_refusal(reply: bytes, reason: str) -> None:
-    """A bot's program reads the word, its author the sentence; without a word the field is left out."""
-    bot = toy_bot(20, only(1, reply))
-    toy_match(bot, toy_bot(30))
-
-    assert bot.of_type("request")[1]["refused"]["reason"] == reason
-    assert bot.of_type("error")[0].get("reason", "") == reason
-    assert ("reason" in bot.of_type("error")[0]) == bool(reason)
 
 
 def test_after_the_second_refusal_something_stands_in() -> None:

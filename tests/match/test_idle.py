@@ -78,17 +78,6 @@ def two_spinners_a_core() -> Iterator[None]:
             spinner.wait()
 
 
-def test_a_bot_that_sleeps_runs_into_its_idle_bank(tmp_path: Path) -> None:
-    """0.2 s in each of its answers: with a bank of 0.5 s it is a timeout in the third or fourth, with a sentence."""
-    record = played(tmp_path, "time.sleep(0.2)", idle_ms=500)
-
-    assert record.termination.value == "timeout"
-    assert record.fault is not None
-    assert "the idle bank of this match is empty" in record.fault.message
-    assert 3 <= record.seats[0].moves <= 5
-    assert idle_ms(record.seats[0]) > 500
-
-
 DRIP = """
 import os
 
@@ -100,17 +89,19 @@ def drip(fd, text, seconds):
 """
 
 
-@pytest.mark.parametrize(
-    ("fd", "text"), [(2, b"."), (1, b"\n"), (1, b" "), (1, b'{"type":"action","id":0,"action":0}\n')]
-)
-def test_no_bytes_make_up_for_work(tmp_path: Path, fd: int, text: bytes) -> None:
-    """A bot that sleeps and writes something every 8 ms forfeits like the one that sleeps: it is looked at as often."""
-    record = played(tmp_path, f"drip({fd}, {text!r}, 0.2)", before=DRIP, idle_ms=500)
+DRIPS = [(2, b"."), (1, b"\n"), (1, b" "), (1, b'{"type":"action","id":0,"action":0}\n')]
+
+
+@pytest.mark.parametrize("thought", ["time.sleep(0.2)", *(f"drip({fd}, {text!r}, 0.2)" for fd, text in DRIPS)])
+def test_a_bot_that_sleeps_runs_into_its_idle_bank(tmp_path: Path, thought: str) -> None:
+    """0.2 s in each answer: a bank of 0.5 s is empty in the third or fourth, whatever is written every 8 ms."""
+    record = played(tmp_path, thought, before=DRIP, idle_ms=500)
 
     assert record.termination.value == "timeout"
     assert record.fault is not None
     assert "the idle bank of this match is empty" in record.fault.message
     assert 3 <= record.seats[0].moves <= 5
+    assert idle_ms(record.seats[0]) > 500
 
 
 def test_idle_time_is_shown_in_the_record(tmp_path: Path) -> None:

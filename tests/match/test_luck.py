@@ -17,12 +17,12 @@ from support.toy_game import State, on_offer
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Dice, Seat, value_of
+from arena.games.api import Chance, Dice, value_of
 from arena.games.luck import derive
 from arena.games.shanghaien.state import State as Position
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extreme_nodes, luck_of
-from arena.match.record import ActionStep, ChanceStep, pack, unpack
+from arena.match.record import ChanceStep, pack, unpack
 from arena.match.referee import play_match
 from arena.match.settings import MatchSpec
 
@@ -109,35 +109,6 @@ def test_a_record_that_cannot_be_replayed_is_refused() -> None:
         luck_of(msgspec.structs.replace(record, seed="0" * 32), VALUE)
 
 
-class OneDie:
-    """A game of one die for two: with 4 or more seat 0 wins. Before it the seats say nothing, at the same time."""
-
-    def turn(self, state: int) -> Any:
-        return Decision(seats=(Seat(0), Seat(1))) if state < 0 else Chance(key="die", kind=Dice(1))
-
-
-class OneDieValue:
-    version: ClassVar[str] = "die"
-
-    def __call__(self, state: int) -> tuple[float, ...]:
-        first = 0.5 if state <= 0 else float(state >= 4)
-        return first, 1 - first
-
-    def before_reveal(self, _before: int, _after: int) -> int | None:
-        return None
-
-
-@pytest.mark.parametrize(("face", "luck"), [(1, -0.5), (3, -0.5), (4, 0.5), (6, 0.5)])
-def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) -> None:
-    """A die that decides a match gives half a win, or costs it."""
-    meter = LuckMeter(OneDie(), 2, OneDieValue())  # type: ignore[arg-type]
-
-    meter.note_step(0, -1, 0, ActionStep(0, None))
-    meter.note_step(2, 0, face, ChanceStep("die", (face,)))
-
-    assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(2, (luck, -luck), "die", (face,)),))
-
-
 class Steps:
     """A game of ten draws that nobody decides anything in; the state counts them."""
 
@@ -153,6 +124,16 @@ class StepsValue:
 
     def before_reveal(self, _before: Any, _after: Any) -> None:
         return None
+
+
+@pytest.mark.parametrize(("payoff", "luck"), [(0.0, -0.5), (1.0, 0.5)])
+def test_luck_is_what_fell_less_what_was_to_be_expected(payoff: float, luck: float) -> None:
+    """A draw that decides a match gives half a win, or costs it."""
+    meter = LuckMeter(Steps(), 2, StepsValue())  # type: ignore[arg-type]
+
+    meter.note_step(2, (0, 0.5), (1, payoff), ChanceStep("draw/0", (1,)))
+
+    assert meter.luck() == MatchLuck("steps", (luck, -luck), (LuckNode(2, (luck, -luck), "draw/0", (1,)),))
 
 
 @pytest.mark.parametrize("seat", [0, 1])

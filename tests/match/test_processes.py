@@ -59,18 +59,6 @@ class Crew:
         return record
 
 
-def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
-    """Each writes down when it begins and when it ends to think: they all begin before the first has ended."""
-    crew = Crew(tmp_path)
-    now = "print(time.monotonic(), file=sys.stderr, flush=True)"
-    members = [crew.member(f"{now}; time.sleep(1.0); {now}") for _ in range(4)]
-    record = crew.play(rounds=1)
-
-    assert record.termination.value == "normal"
-    times = [list(map(float, member.stderr().split())) for member in members]
-    assert max(begin for begin, *_ in times) < min(end for _, end, *_ in times)
-
-
 class Watching(ToySimulator):
     """A simulator that notes whether the bot that asks it is stopped."""
 

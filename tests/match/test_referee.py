@@ -21,8 +21,6 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
 from arena.process.scripted import Reply
 
-NORMAL = {"heaps": [3, 4, 5]}
-
 
 def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
     """The record has the outcome, the steps in order, both seats, and the clock."""
@@ -191,28 +189,3 @@ def _plain(action: Any) -> Any:
 
 def _is_secret(step: Step) -> bool:
     return isinstance(step, ChanceStep) and not step.key.startswith("roll")
-
-
-@settings(max_examples=8)
-@given(number=st.integers(0, 10**6))
-def test_a_bot_can_follow_the_views_by_the_events(number: int) -> None:
-    """A nim bot that only subtracts what it hears never differs from the view it is shown."""
-    rng = Random(number)
-    heaps = [rng.randint(1, 6) for _ in range(4)]
-
-    def following(seat: int) -> ScriptedBot:
-        mine = list(heaps)
-
-        def follow(request: Message, _number: int) -> Iterable[Reply]:
-            for event in request["events"]:
-                mine[event["action"]["heap"]] -= event["action"]["count"]
-            assert request["view"] == {"you": seat, "heaps": mine, "misere": False}
-            index = rng.randrange(len(request["legal"]))
-            mine[request["legal"][index]["heap"]] -= request["legal"][index]["count"]
-            return [answer(request, index)]
-
-        return ScriptedBot(follow)
-
-    record = match_of(*[seated(following(seat)) for seat in range(2)], options={"heaps": heaps})
-
-    assert record.termination.value == "normal"

@@ -7,21 +7,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.hands import Hands
 from support.match_fuzz_pipes import piped
-from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
+from support.scripted_bot import CLOCK, ScriptedBot, match_of, seated
 
-from arena.games.api import Seat
 from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import BotPlayer
-from arena.match.decision import Decisions
-from arena.match.participant import ActionRequest, Participant
 from arena.match.record import MatchRecord
-from arena.match.run_on import QUIET_S, STOPPED, Pace
+from arena.match.run_on import QUIET_S, STOPPED
 from arena.match.settings import ClockSettings
 from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
 from arena.process.scripted import ScriptedChannel
-from arena.protocol.messages import Answer
 
 WALL = ClockSettings(decides="wall")
 PONDER = msgspec.structs.replace(CLOCK, ponder=True)
@@ -196,44 +193,18 @@ def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() 
     assert 'no "ready" within 5.0 s' in second.fault.message
 
 
-class Asked(Participant):
-    """A bot that keeps its requests, and takes the first action."""
+def test_seats_that_are_asked_together_are_stopped_at_once() -> None:
+    """One that has answered would run on while the others think; in every second round seat 0 acts alone."""
+    noted: list[str] = []
+    bots = [ScriptedBot(), ScriptedBot()]
+    for name, bot in zip("ab", bots, strict=True):
+        bot.channels = [Noted(bot, noted, name)]
+        bot.open = bot.channels.pop  # type: ignore[method-assign]
 
-    def __init__(self) -> None:
-        super().__init__("", "", CLOCK.terms())
-        self.pace = Pace()
-        self.requests: list[ActionRequest] = []
-        self.stops = 0
+    match_of(*(seated(bot, game=Hands()) for bot in bots), game="hands", rules=Hands())
 
-    def stop(self) -> None:
-        self.stops += 1
-
-    def ask(self, request: ActionRequest) -> Answer:
-        self.requests.append(request)
-        return Answer(id=1, action=0)
-
-
-@pytest.mark.parametrize("seats", [(0,), (0, 1)])
-def test_seats_that_are_asked_together_are_stopped_at_once(seats: tuple[int, ...]) -> None:
-    """One that has answered would run on while the others of the same decision think."""
-    table = Asked(), Asked()
-    Decisions(AllAtOnce(), None, table, is_strict=True).decide(  # type: ignore[arg-type]
-        NIM.setup({}, 2), tuple(map(Seat, seats)), 1
-    )
-
-    (request,) = table[0].requests
-    assert (request.run_on is None) is (len(seats) > 1)
-    assert [each.stops for each in table] == [len(seats) - 1] * 2
-
-
-class AllAtOnce:
-    """Nim in which any seat may act."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(NIM, name)
-
-    def legal(self, state: Any, _seat: Seat) -> Any:
-        return NIM.legal(state, state.to_move)
+    both, alone = ["a rests", "b rests"], ["a runs on", "a is stopped"]
+    assert [sorted(noted[4:6]), noted[6:8], sorted(noted[8:10]), noted[10:]] == [both, alone, both, alone]
 
 
 @pytest.mark.parametrize("line", [b"", b"half a li", b"an answer\n"])

@@ -16,7 +16,9 @@ def session_in(phase: SessionPhase, capabilities: tuple[str, ...] = ALL) -> Sess
     """Return a session in that phase, in the match `m`, whose last request was number 5. Everything is offered."""
     session = Session()
     session.send(structs.replace(HELLO, capabilities=ALL))
+    assert not session.wants_events
     assert session.receive(BotHello(protocols=(1,), capabilities=capabilities))
+    assert session.wants_events is ("events" in capabilities)
     session.phase, session.match, session.request_id = phase, "m", 5
     return session
 

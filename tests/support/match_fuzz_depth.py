@@ -11,13 +11,12 @@ from hypothesis import HealthCheck, settings
 DEPTH: Final = int(os.environ.get("ARENA_FUZZ", "1"))
 
 
-def fuzzed(examples: int, *, steps: int = 50) -> settings:
-    """The settings of a fuzz test that tries `examples` in a normal run, each of at most `steps` if it has steps."""
+def fuzzed(examples: int) -> settings:
+    """The settings of a fuzz test that tries `examples` in a normal run."""
     return settings(
         max_examples=examples * DEPTH,
         derandomize=DEPTH == 1,
         database=None,
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-        stateful_step_count=steps,
     )
