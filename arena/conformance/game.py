@@ -22,7 +22,7 @@ from arena.conformance.hidden import hidden_draws, hidden_legal, hidden_texts, p
 from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
 from arena.conformance.training import encoded_views, numbered_actions, training_data
 from arena.conformance.value import fair_values, sound_values, unknowing_values
-from arena.errors import BotFault, SpecError
+from arena.errors import BotFault, CheckFailed, SpecError
 from arena.games import api, load_game
 from arena.match.baseline import BaselinePlayer
 from arena.match.record import decode_record, encode_record
@@ -67,7 +67,8 @@ def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) 
         try:
             table = played_table(game, seats, options=options, plays=plays)
         except Exception as error:  # noqa: BLE001 - the game is not ours
-            yield CheckedPart("random plays come to an end", seats, (f"a play failed: {describe_error(error)}",))
+            finding = str(error) if isinstance(error, CheckFailed) else f"a play failed: {describe_error(error)}"
+            yield CheckedPart("random plays come to an end", seats, (finding,))
             continue
         yield CheckedPart("random plays come to an end", seats, ())
         for title, check in CHECKS.items():

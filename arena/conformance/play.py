@@ -5,9 +5,10 @@ from itertools import islice
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from arena.errors import IllegalAction
+from arena.errors import CheckFailed, IllegalAction
 from arena.games import api
 from arena.games.luck import draw
+from arena.text import join_lines
 
 AnyGame = api.Game[Any, Any]
 LONGEST_PLAY: Final = 20_000
@@ -89,7 +90,7 @@ def random_play(
 def _play_turn(
     game: AnyGame, seed: str, rng: api.Randomness, state: Any, turn: api.Turn, simulator: api.Simulator | None
 ) -> GameStep:
-    """Decide, draw or simulate once, and return the step. TypeError for a turn that is none of these."""
+    """Decide, draw or simulate once, and return the step. CheckFailed for a turn that is none of these."""
     match turn:
         case api.Decision(seats):
             actions = {seat: _sample(game, state, seat, rng, simulator) for seat in seats}
@@ -100,7 +101,7 @@ def _play_turn(
         case api.Simulation() if simulator is not None:
             result = simulator.simulate(state)
             return GameStep(state, turn, {}, (), simulator.apply_result(state, result), result)
-    raise TypeError(f"turn: found {turn!r:.80}, expected a Decision, Chance or Over, or a Simulation with a simulator")
+    raise CheckFailed(f"turn: found {turn!r:.80}, expected a Decision, Chance, Over, or a Simulation with a simulator")
 
 
 def _sample(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
@@ -124,12 +125,13 @@ def played_table(
     plays: int = 3,
     simulator: api.Simulator | None = None,
 ) -> PlayedTable:
-    """Play some random plays, each to its end. TypeError for a play without an end; errors of the game pass."""
+    """Play some random plays, each to its end. CheckFailed for a play without an end; errors of the game pass."""
     finished = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
         steps = tuple(islice(play, LONGEST_PLAY))
         if not isinstance(steps[-1].turn, api.Over):
-            raise TypeError(f"play {number + 1} has not ended after {LONGEST_PLAY} steps")
+            last = f"{join_lines(game.describe(steps[-1].state)):.400}"
+            raise CheckFailed(f"play {number + 1} has not ended after {LONGEST_PLAY} steps; the last state: {last}")
         finished.append(steps)
     return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(finished))

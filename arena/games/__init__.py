@@ -4,6 +4,7 @@ Rule: a game is loaded when it is asked for, so that one game never costs anothe
 the name of a game of this distribution, and a broken one is a sentence where it is used or listed, and nowhere else.
 """
 
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -201,7 +202,13 @@ def _list_missing_parts(game: Any) -> Iterator[str]:
     if not counts or not is_tuple or list(counts) != sorted(set(counts)):
         yield f"seat_counts: found {cut(repr(counts))}, expected a tuple of numbers from 2 to {MOST_SEATS}, ascending"
     if absent := [method for method in _METHODS if not callable(getattr(game, method, None))]:
-        yield f"it has no {', '.join(absent)}"
+        yield f"the class lacks {', '.join(map(_describe_method, absent))}"
+
+
+def _describe_method(name: str) -> str:
+    """Return a method of the contract with its parameters, as `describe(state, names)` in backquotes."""
+    _self, *parameters = inspect.signature(getattr(Game, name)).parameters
+    return f"`{name}({', '.join(parameters)})`"
 
 
 @cache

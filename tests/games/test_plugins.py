@@ -136,9 +136,22 @@ def test_an_object_that_is_no_game_is_told_all_that_it_lacks(site: Installer) ->
 
     sentence = refusal("other-nim")
 
-    for part in ("name: found 'Other Nim'", "rules_version: found None", "seat_counts: found (2, 11)", "no setup, "):
+    for part in ("name: found 'Other Nim'", "rules_version: found None", "seat_counts: found (2, 11)"):
         assert part in sentence
-    assert "turn," not in sentence
+    assert "the class lacks `setup(options, seats)`, `observe(state, seat)`, " in sentence
+    assert "`turn(" not in sentence
+
+
+def test_a_method_that_a_class_of_the_base_lacks_is_named(site: Installer) -> None:
+    """The base class has no stub of it."""
+    code = (
+        NIM.replace("class Other", "class Whole")
+        + "\n\nfrom arena.games.base import BaseGame\n\nclass Other(BaseGame):\n"
+    )
+    kept = ("name", "rules_version", "seat_counts", "setup", "turn", "observe", "legal", "apply", "outcome")
+    site(code + "".join(f"    {member} = Whole.{member}\n" for member in kept))
+
+    assert refusal("other-nim").endswith(" is no game: the class lacks `describe(state, names)`")
 
 
 def test_a_game_of_another_name_than_its_entry_point_is_refused(site: Installer) -> None:
