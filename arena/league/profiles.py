@@ -1,16 +1,20 @@
 """The profile of a player, by the stored matches of a league."""
 
+import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
-from arena.errors import SpecError
+from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.standings import entrants
 from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
-from arena.match.results import MatchResult
+from arena.match.line_recorder import split_ignored
+from arena.match.results import MatchResult, record_of
 from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
 from arena.standings.match_table import match_table
 from arena.standings.profile import Profile, ProfileLine, adjust_for_luck, profile
@@ -18,12 +22,16 @@ from arena.standings.rows import Row
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, timing
 
+_LOOKED_AT: Final = 10
+"""Pairings in whose first blocks fields that were ignored are looked for."""
+
 
 class ProfilePage(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
     `ranking_size` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
     says why there is no luck-adjusted score, if there is none; if it `is_luck_asked` for, tables have its column.
+    `ignored`: a sentence for each field of the bot's messages that arena/1 does not have.
     """
 
     league: str
@@ -34,6 +42,7 @@ class ProfilePage(msgspec.Struct, frozen=True):
     profile: Profile
     no_luck_reason: str = ""
     is_luck_asked: bool = False
+    ignored: tuple[str, ...] = ()
 
     @property
     def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
@@ -72,6 +81,21 @@ def player_profile(
     return ProfilePage(
         state.tournament.name, player.arguments, row, size, use, numbers, reason, is_luck_asked=measure is not None
     )
+
+
+def ignored_fields(
+    state: LeagueState, name: str, read: Callable[[Mapping[str, int]], Iterator[MatchResult]]
+) -> tuple[str, ...]:
+    """Return a sentence for each field of a player's bot that was ignored in its first matches against ten others.
+
+    `read` gets a number of blocks for each pairing, and returns their matches with records.
+    """
+    keys = [span.pairing.key for span in state.spans if name in span.pairing.names]
+    counts = Counter[str]()
+    for match in read(dict.fromkeys(keys[:_LOOKED_AT], 1)):
+        with contextlib.suppress(CheckFailed):  # `verify` names a record that cannot be read
+            counts.update(record_of(match).seats[match.players.index(name)].ignored)
+    return tuple(split_ignored(counts)[1])
 
 
 def luck_obstacle(tournament: Tournament) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from arena.errors import SpecError
-from arena.league.profiles import ProfilePage, luck_obstacle, player_profile
+from arena.league.profiles import ProfilePage, ignored_fields, luck_obstacle, player_profile
 from arena.league.progress import steps_of
 from arena.league.standings import matrix_of, standings_after
 from arena.league.tournament import luck_origin
@@ -61,6 +63,7 @@ def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, L
         sums = store.sums(state.blocks)
         measure = partial(_measure_luck, on, store) if request.luck else None
         page = player_profile(state, request.player, standings_after(state, sums), sums, measure)
+        page = replace(page, ignored=ignored_fields(state, request.player, store.matches))
     return page, luck_origin(state.tournament)
 
 

@@ -83,6 +83,7 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
         yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
     skill = f", rating {two_decimals(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
     yield f"Rank {row.rank} of {page.ranking_size}{skill}"
+    yield from page.ignored
 
 
 def _closing_sentences(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
@@ -255,6 +256,7 @@ def _document(page: ProfilePage) -> dict[str, Any]:
         **{name: [*map(_line_document, getattr(profile, name))] for name in ("opponents", "seats", "tenths")},
         "drift": profile.drift,
         "times": {"matches": profile.times.matches} | _time_values(page) | percentiles | {"slowest_match": match},
+        "ignored": page.ignored,
         "faults": [*map(_fault_document, profile.faults)],
         "pardons": [*map(_fault_document, profile.pardons)],
         "opponents_forfeits": profile.opponents_forfeits,

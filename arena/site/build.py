@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.errors import CheckFailed, SpecError
+from arena.league.profiles import ignored_fields
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.judgement import Judgement
 from arena.match.record import MatchRecord, SimulationStep
@@ -195,7 +197,8 @@ def league_pages(
             return [str(error)]
 
     def player(name: str) -> str:
-        return pages.player(view, view.profile(name), leagues)
+        ignored = ignored_fields(view.state, name, store.matches)
+        return pages.player(view, replace(view.profile(name), ignored=ignored), leagues)
 
     def pair_page(pair: tuple[str, str]) -> str:
         return pages.pair(view, pair, highlights(pair))

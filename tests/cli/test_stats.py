@@ -3,14 +3,31 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
+from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
 
 COMMAND_LINES = ("stats p1", "matrix")
+
+
+@pytest.mark.process
+def test_the_page_of_a_bot_names_fields_that_were_ignored(terminal: Terminal) -> None:
+    """In the terminal, as JSON and on the site; other players have none."""
+    Path("typo.py").write_text(bot_script().replace('"note":', '"notes":'))
+    terminal.played("./typo.py", "random", cycles=1)
+
+    page, other = terminal.arena("stats p0"), terminal.arena("stats p1")
+    assert 'unknown field "notes"' in page.out
+    assert 'did you mean "note"?' in page.out
+    assert "unknown field" not in other.out
+    assert len(json.loads(terminal.arena("stats p0 --format json").out)["ignored"]) == 1
+    assert terminal.arena("site build --to site").code == 0
+    assert ["did you mean" in path.read_text() for path in sorted(Path("site").rglob("player-*.html"))] == [True, False]
 
 
 @pytest.mark.process
