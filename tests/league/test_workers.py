@@ -6,15 +6,13 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from support.bot_source import bot_script
 from support.league_made import all_blocks, numbers, players_of, real_tournament
 from support.made_matches import tournament
-from support.waiting import is_alive, until
+from support.waiting import our_processes, until
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, LocalBackend, play_jobs
@@ -22,45 +20,23 @@ from arena.league.schedule import jobs
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, unpack
-from arena.process import reaper
 from arena.process.sandbox import self_test
-from arena.process.workers import Workers, multiprocessing_pids
+from arena.process.workers import Workers
 
 pytestmark = pytest.mark.process
 DEADLINE_S = 20.0
 
 
-def others() -> set[int]:
-    """Return our living descendants, without those of multiprocessing itself."""
-    return {pid for pid in reaper.descendants(os.getpid()) - multiprocessing_pids() if is_alive(pid)}
-
-
-@contextmanager
-def log_file(path: Path) -> Iterator[Path]:
-    """Log everything inside to one file, as `league run` does it."""
-    root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(process)d %(name)s %(levelname)s %(message)s"))
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
-    try:
-        yield path
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
-        handler.close()
-
-
 def test_starts_nothing_before_the_first_batch() -> None:
     """A backend that is opened and closed has started no process and no thread."""
-    before = others()
+    before = our_processes()
 
     backend = LocalBackend(4)
 
-    assert others() <= before
+    assert our_processes() <= before
     backend.close(is_interrupted=False)
     LocalBackend(4).close(is_interrupted=True)
-    assert others() <= before
+    assert our_processes() <= before
 
 
 def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +54,7 @@ def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatc
     assert backend.workers.pids == []
 
 
-def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
+def test_a_killed_worker_costs_no_result(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A worker is killed while it plays: the job is played again, every block is there once, no bot lives on."""
     league = real_tournament(tmp_path, cycles=40, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
@@ -90,15 +66,15 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     blocks: list[PlayedBlock] = []
-    with log_file(tmp_path / "log") as log:
-        play_jobs([jobs(league, {})], backend, commit=blocks.extend, tick=kill_once)
+    caplog.set_level(logging.INFO)
+    play_jobs([jobs(league, {})], backend, commit=blocks.extend, tick=kill_once)
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
     assert {match.termination for block in blocks for match in block.results} == {"normal"}
-    assert "its worker died" in log.read_text()
-    assert f"worker [{killed[0]}] died; a new one takes its place" in log.read_text()
-    until(lambda: not others())
+    assert "its worker died" in caplog.text
+    assert f"worker [{killed[0]}] died; a new one takes its place" in caplog.text
+    until(lambda: not our_processes())
 
 
 def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
@@ -148,13 +124,13 @@ def test_an_interrupted_backend_waits_for_no_life(tmp_path: Path) -> None:
     backend = LocalBackend(2)
     for job in jobs(league, {}):
         backend.submit(job, lambda _: None)
-    until(lambda: len(others()) >= 4)
+    until(lambda: len(our_processes()) >= 4)
 
     start_s = time.monotonic()
     backend.close(is_interrupted=True)
 
     assert time.monotonic() - start_s < DEADLINE_S
-    until(lambda: not others())
+    until(lambda: not our_processes())
 
 
 def log_many(worker: int) -> int:
@@ -167,20 +143,19 @@ def log_many(worker: int) -> int:
     return os.getpid()
 
 
-def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
-    """Four workers log to one file at once: nothing is torn or lost, each worker's order and its tracebacks stay."""
+def test_the_records_of_all_workers_arrive_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Four workers log at once: nothing is torn or lost, each worker's order and its tracebacks stay."""
+    caplog.set_level(logging.INFO)
     workers = Workers(4, preload=__name__)
-    with log_file(tmp_path / "log") as log:
-        futures = [workers.submit(log_many, number) for number in range(4)]
-        assert len({future.result(DEADLINE_S) for future in futures}) == 4
-        workers.close(is_interrupted=False)
+    futures = [workers.submit(log_many, number) for number in range(4)]
+    assert len({future.result(DEADLINE_S) for future in futures}) == 4
+    workers.close(is_interrupted=False)
 
-    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "hot INFO" in line]
-    assert all(line.endswith("Grüße, 你好") for line in lines)
+    lines = [record.getMessage() for record in caplog.records if (record.name, record.levelname) == ("hot", "INFO")]
     for worker in range(4):
-        mine = [line.split()[3] for line in lines if line.split()[3].startswith(f"{worker}/")]
-        assert mine == [f"{worker}/{number}" for number in range(500)]
-    assert log.read_text(encoding="utf-8").count("ValueError: tü") == 4
+        own = [line for line in lines if line.startswith(f"{worker}/")]
+        assert own == [f"{worker}/{number} Grüße, 你好" for number in range(500)]
+    assert caplog.text.count("ValueError: tü") == 4
 
 
 WHERE = bot_script(note='" ".join(map(str, os.sched_getaffinity(0)))')

@@ -1,9 +1,8 @@
 """Many processes open one results folder at the same moment: new, or while somebody writes into it."""
 
-import contextlib
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -46,39 +45,28 @@ except ArenaError as error:
 """
 
 
-@contextlib.contextmanager
-def standing_by(results: Path, *does: str) -> Iterator[list["subprocess.Popen[str]"]]:
-    """Processes that are about to open the folder."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", OPENER, str(results), each, str(Path(__file__).parents[1])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for each in does
-    ]
-    try:
-        for process in processes:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        yield processes
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
-
-
 def all_at_once(results: Path, *does: str) -> list[tuple[str, str, int]]:
     """Start all programs at the same moment; return stdout, stderr and exit code of each."""
-    with standing_by(results, *does) as processes:
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", OPENER, str(results), each, str(Path(__file__).parents[1])],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for each in does
+        ]
+        assert [process.stdout and process.stdout.readline() for process in processes] == ["ready\n"] * len(does)
         for process in processes:
             assert process.stdin is not None
             process.stdin.write("\n")
             process.stdin.flush()
-        found = [process.communicate(timeout=120) for process in processes]
-        return [(out.strip(), err, process.returncode) for (out, err), process in zip(found, processes, strict=True)]
+        outputs = [process.communicate(timeout=120) for process in processes]
+        return [(out.strip(), err, process.returncode) for (out, err), process in zip(outputs, processes, strict=True)]
 
 
 def test_eight_processes_make_one_folder(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Patience until something comes true, and processes of the machine that it may be about."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Final
 
-from arena.process.reaper import read_proc
+from arena.process.reaper import descendants, read_proc
+from arena.process.workers import multiprocessing_pids
 
 PATIENCE_S: Final = 20.0
 
@@ -37,3 +39,8 @@ def state_of(pid: int) -> tuple[str, int, int]:
 def is_alive(pid: int) -> bool:
     """Whether a process is there, and not just waiting to be reaped."""
     return state_of(pid)[0] not in {"Z", "X"}
+
+
+def our_processes() -> set[int]:
+    """Our living descendants, without those of multiprocessing itself."""
+    return {pid for pid in descendants(os.getpid()) - multiprocessing_pids() if is_alive(pid)}

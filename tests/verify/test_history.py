@@ -1,6 +1,5 @@
 """Authorship: an old `COUNT:ROOT` shows every later change of what was stored by then, however well it is made."""
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,67 +36,20 @@ def problems(kept: Kept, *roots: Head) -> list[str]:
         return [text for is_problem, text in found if is_problem]
 
 
-class Forger:
-    """Somebody who can write the database, knows all of arena, and makes everything fit again after each change."""
-
-    def __init__(self, kept: Kept) -> None:
-        self.kept = kept
-
-    def replace_an_action(self) -> None:
-        """Other legal actions in a match, as if the bots had chosen them, with all that follows from it."""
-        pairs = {pair.key: pair for pair in pairings(self.kept.league)}
-        block = next(each for each in self.kept.blocks if each.results[0].at_fault is None)
-        match, league, pair = block.results[0], self.kept.league, pairs[block.pairing]
-        planned = fixture(Secret.public(league.seed or ""), pair, block.block)
-        seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
-        setting = MatchSettings(league.game, league.options, league.clock, league.limits)
-        spec = spec_of(setting, planned.match_id(0), planned.draw, 0, "none")
-        forged = play_match(spec, seats)
-        _, digest, body = split_packed(pack(forged))
-        assert forged.steps != unpack(match.record).steps
-        place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
-        where = (planned.pairing, planned.block)
-        self._do(f"UPDATE record SET body = ?, digest = ? {place}", body, digest, *where)
-        found = result_of(forged)
-        edit_matches(self.kept.results, lambda match: found if match.key == found.key else match)
-
-    def delete_a_match(self) -> None:
-        """A whole block, so that nothing is odd; the league would play it again."""
-        self._do("DELETE FROM record WHERE pairing = 1 AND block = 1")
-        self._do("DELETE FROM block WHERE pairing = 1 AND number = 1")
-
-    def insert_a_block(self) -> None:
-        """The blocks of another time, in front of all others; made of the second ones here."""
-        self._in_order(lambda entries: entries[6:8] + entries[:6] + entries[8:])
-
-    def move_a_match(self) -> None:
-        """Store the same matches in another order."""
-        self._in_order(lambda entries: [entries[1], entries[0], *entries[2:]])
-
-    def make_it_fit(self) -> None:
-        """Published standings, and the history with all its nodes."""
-        self._in_order(lambda entries: entries)
-        with writing(self.kept.results) as store:
-            table, _ = league_table(store, state_of(self.kept.league, store.ranks))
-            store.save_standings("test", standings_json(table))
-
-    def _in_order(self, change: Callable[[list[Any]], list[Any]]) -> None:
-        """Write the history anew, of the records that are there."""
-        connection = sqlite3.connect(database.path_in(self.kept.results))
-        query = (
-            "SELECT h.pairing, key, h.block, h.rotation, r.digest FROM history h JOIN pairing p ON p.id = h.pairing"
-            " JOIN record r ON (r.pairing, r.block, r.rotation) = (h.pairing, h.block, h.rotation) ORDER BY number"
-        )
-        entries = change(connection.execute(query).fetchall())
-        connection.execute("DROP TRIGGER history_delete")
-        connection.execute("DELETE FROM history")
-        connection.execute(history.TRIGGERS[1])
-        history.append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in entries))
-        connection.commit()
-        connection.close()
-
-    def _do(self, statement: str, *parameters: Any) -> None:
-        self.kept.tamper(statement, *parameters)
+def replace_an_action(kept: Kept) -> None:
+    """Other legal actions in a match, as if the bots had chosen them, with all that follows from it."""
+    block, league = next(each for each in kept.blocks if each.results[0].at_fault is None), kept.league
+    pair = next(pair for pair in pairings(league) if pair.key == block.pairing)
+    planned = fixture(Secret.public(league.seed or ""), pair, block.block)
+    seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
+    setting = MatchSettings(league.game, league.options, league.clock, league.limits)
+    forged = play_match(spec_of(setting, planned.match_id(0), planned.draw, 0, "none"), seats)
+    _, digest, body = split_packed(pack(forged))
+    assert forged.steps != unpack(block.results[0].record).steps
+    place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
+    kept.tamper(f"UPDATE record SET body = ?, digest = ? {place}", body, digest, planned.pairing, planned.block)
+    result = result_of(forged)
+    edit_matches(kept.results, lambda match: result if match.key == result.key else match)
 
 
 def first_action(message: Message, _number: int) -> list[Reply]:
@@ -105,12 +57,40 @@ def first_action(message: Message, _number: int) -> list[Reply]:
     return [answer(message)]
 
 
-FORGERIES: dict[str, Callable[[Forger], None]] = {
-    "an action replaced": Forger.replace_an_action,
-    "a block deleted": Forger.delete_a_match,
-    "a block moved to the front": Forger.insert_a_block,
-    "two matches swapped": Forger.move_a_match,
+def delete_a_block(kept: Kept) -> None:
+    """A whole block, so that nothing is odd; the league would play it again."""
+    kept.tamper("DELETE FROM record WHERE pairing = 1 AND block = 1")
+    kept.tamper("DELETE FROM block WHERE pairing = 1 AND number = 1")
+
+
+def rewrite_history(kept: Kept, change: Callable[[list[Any]], list[Any]] = list) -> None:
+    """Write the history anew with all its nodes, of the records that are there."""
+    query = (
+        "SELECT h.pairing, key, h.block, h.rotation, r.digest FROM history h JOIN pairing p ON p.id = h.pairing"
+        " JOIN record r ON (r.pairing, r.block, r.rotation) = (h.pairing, h.block, h.rotation) ORDER BY number"
+    )
+    with opened(kept.results) as connection:
+        entries = change(connection.execute(query).fetchall())
+        connection.execute("DROP TRIGGER history_delete")
+        connection.execute("DELETE FROM history")
+        history.append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in entries))
+
+
+def make_it_fit(kept: Kept) -> None:
+    """Published standings, and the history."""
+    rewrite_history(kept)
+    with writing(kept.results) as store:
+        table, _ = league_table(store, state_of(kept.league, store.ranks))
+        store.save_standings("test", standings_json(table))
+
+
+FORGERIES: dict[str, Callable[[Kept], None]] = {
+    "an action replaced": replace_an_action,
+    "a block deleted": delete_a_block,
+    "a block moved to the front": lambda kept: rewrite_history(kept, lambda old: old[6:8] + old[:6] + old[8:]),
+    "two matches swapped": lambda kept: rewrite_history(kept, lambda old: [old[1], old[0], *old[2:]]),
 }
+"""By somebody who can write the database, knows all of arena, and makes everything fit again."""
 
 
 @pytest.mark.parametrize("kind", FORGERIES)
@@ -118,10 +98,9 @@ def test_an_earlier_root_shows_every_forgery(tmp_path: Path, kind: str) -> None:
     """Made so that without a root nobody sees it, or only that a match is not played yet."""
     kept = Kept(tmp_path)
     root = head_of(kept)
-    forger = Forger(kept)
 
-    FORGERIES[kind](forger)
-    forger.make_it_fit()
+    FORGERIES[kind](kept)
+    make_it_fit(kept)
 
     assert problems(kept) == []
     (problem,) = problems(kept, root)
@@ -133,9 +112,8 @@ def test_a_match_added_within_is_shown(tmp_path: Path) -> None:
     """An entry more among the first ones, by whoever also knows how the tree is made."""
     kept = Kept(tmp_path)
     root = head_of(kept)
-    forger = Forger(kept)
 
-    forger._in_order(lambda entries: [entries[0], *entries])
+    rewrite_history(kept, lambda old: [old[0], *old])
 
     assert any("and not the one that was given" in text for text in problems(kept, root))
 

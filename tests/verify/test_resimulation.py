@@ -1,7 +1,6 @@
 """Matches with simulations: made again where they can be compared, told of where they cannot; no replay makes any."""
 
 import itertools
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from support.scripted_bot import RandomBot, match_of, only, seated, stored_toy_match, toy_bot
 from support.toy_game import GAME, ToyGame, ToySimulator
+from support.waiting import our_processes
 
 from arena.errors import DamagedStore, HarnessFault, OutOfTime
 from arena.match.columns import PlayedBlock, pack_blocks
@@ -305,12 +305,12 @@ def test_damage_does_not_hide_what_was_checked_before() -> None:
 @pytest.mark.process
 def test_an_interruption_leaves_no_process() -> None:
     """The checks go on until both workers are there, for one may start much later than the other."""
-    before, pids = children(), set[int]()
+    before, pids = our_processes(), set[int]()
 
     def interrupted() -> None:
         with parallel_checker(2) as checked:
             for _ in checked(map(task, itertools.count())):
-                pids.update(children() - before)
+                pids.update(our_processes() - before)
                 if len(pids) >= 2:
                     raise KeyboardInterrupt
 
@@ -318,18 +318,4 @@ def test_an_interruption_leaves_no_process() -> None:
         interrupted()
 
     assert len(pids) >= 2
-    assert not pids & children()
-
-
-def children() -> set[int]:
-    """Processes of the pool: what our fork server has started and is still there."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, parent, *_ = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            if state != "Z":
-                parents[int(entry.name)] = int(parent)
-    return {pid for pid, parent in parents.items() if parents.get(parent) == os.getpid()}
+    assert not pids & our_processes()
