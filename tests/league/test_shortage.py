@@ -4,7 +4,8 @@ import csv
 import io
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,23 +66,16 @@ class Machine:
             raise self.faults.pop(0)
         return None, None  # type: ignore[return-value]
 
-    def _locked(self, name: str, *, is_shared: bool = False) -> Any:
-        machine = self
-
-        class Lock:
-            def __enter__(self) -> None:
-                machine._held.append(f"{name} shared" if is_shared else name)
-
-            def __exit__(self, *_: object) -> None:
-                machine._held.pop()
-
-        return Lock()
+    @contextmanager
+    def _locked(self, name: str, *, is_shared: bool = False) -> Iterator[None]:
+        self._held.append(f"{name} shared" if is_shared else name)
+        yield
+        self._held.pop()
 
 
 def job(cycles: int = 3) -> Job:
     """A job whose first rotation is 0."""
-    whole = jobs(tournament("ann", "bob", cycles=cycles, chunk_blocks=cycles, luck=False), {}, "none")
-    return next(each for each in whole)
+    return next(jobs(tournament("ann", "bob", cycles=cycles, chunk_blocks=cycles, luck=False), {}, "none"))
 
 
 def short() -> Shortage:
@@ -138,24 +132,21 @@ def test_what_a_machine_lacks_is_nobodys_loss(
 def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: Exception) -> None:
     """The exit code is that of the machine, and the message says that the same command continues."""
     stored: list[object] = []
-    backend = FakeBackend(_failing_after(2, error), slots=1)
+    jobs_left = [2]
+
+    def play(job: Job) -> Any:
+        if not jobs_left[0]:
+            raise error
+        jobs_left[0] -= 1
+        return played(job)
+
+    backend = FakeBackend(play, slots=1)
     league = tournament("ann", "bob", cycles=4, chunk_blocks=1)
 
     with pytest.raises(MachineFault, match="what is stored is safe, and the same command continues"):
         play_jobs([jobs(league, {}, "none")], backend, commit=stored.extend)
     assert len(stored) == 2
     assert backend.closed == [True]
-
-
-def _failing_after(count: int, error: Exception) -> Callable[[Job], Any]:
-    calls: Iterator[int] = iter(range(100))
-
-    def play(job: Job) -> Any:
-        if next(calls) >= count:
-            raise error
-        return played(job)
-
-    return play
 
 
 def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: pytest.MonkeyPatch) -> None:

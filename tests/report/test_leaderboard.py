@@ -255,6 +255,7 @@ def test_json_holds_the_canonical_standings() -> None:
 
     assert standings_json(found).decode() in text
     assert json.loads(text)["timing"] == [msgspec.to_builtins(one) for one in times]
+    assert "timing" not in json.loads(leaderboard_page(found, None).render("json"))
 
 
 def test_an_unknown_format_is_refused() -> None:

@@ -1,18 +1,18 @@
 """A match as text: every step, the result, and after a forfeit the reason with the last lines."""
 
-from collections.abc import Iterator
-
 import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 from support.report_made import record
 from support.scripted_bot import answer, stored_toy_match, toy_bot
-from support.toy_game import ToyGame, ToySimulator, on_offer
+from support.toy_game import ToyGame, ToySimulator
 
 from arena.errors import OutOfTime
 from arena.match.record import ChanceStep, MatchRecord, RefusedAnswer, SimulationStep
 from arena.process.scripted import Reply
 from arena.report.transcript import luck_lines, refusal_lines, result_line, transcript
+
+pytestmark = pytest.mark.usefixtures("toy_game")
 
 
 def test_tells_players_steps_and_result() -> None:
@@ -84,20 +84,12 @@ def test_a_result_is_one_line() -> None:
     assert len({result_line(replace(record(), match="x"))}) == 1
 
 
-@pytest.fixture
-def toy_game(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """The toy game is on offer."""
-    with on_offer():
-        yield monkeypatch
-
-
 def refused_and_late() -> MatchRecord:
     """A match in which the third player is refused, and then too late."""
     odd: dict[int, list[Reply]] = {1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}
     return stored_toy_match(toy_bot(), toy_bot(), toy_bot(odd=lambda _message, number: odd.get(number)), rounds=2)
 
 
-@pytest.mark.usefixtures("toy_game")
 def test_tells_results_of_simulations_and_fallback_actions() -> None:
     """Results are in the words of the game; the faults of each bot are counted at the end."""
     lines = list(transcript(refused_and_late(), every_state=False))
@@ -108,16 +100,15 @@ def test_tells_results_of_simulations_and_fallback_actions() -> None:
     assert not any("went on" in line for line in lines[-5:-3])
 
 
-def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(toy_game: pytest.MonkeyPatch) -> None:
+def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line has only the key."""
-    toy_game.setattr(ToySimulator, "describe_result", lambda *_: "")
+    monkeypatch.setattr(ToySimulator, "describe_result", lambda *_: "")
 
     lines = list(transcript(stored_toy_match(), every_state=False))
 
     assert "   6  simulation tip/1" in lines
 
 
-@pytest.mark.usefixtures("toy_game")
 def test_a_decision_of_several_has_one_state() -> None:
     """The state is printed once, after all players have decided."""
     played = stored_toy_match(rounds=2)
@@ -130,10 +121,10 @@ def test_a_decision_of_several_has_one_state() -> None:
 
 @pytest.mark.parametrize(("width", "indent"), [(40, 6), (74, 6), (76, 4), (80, 0), (90, 0)])
 def test_a_position_is_indented_as_far_as_a_terminal_is_wide(
-    toy_game: pytest.MonkeyPatch, width: int, indent: int
+    monkeypatch: pytest.MonkeyPatch, width: int, indent: int
 ) -> None:
     """The lines of a position share one indent within 80 columns."""
-    toy_game.setattr(ToyGame, "describe", lambda *_: f"short\n{'x' * width}")
+    monkeypatch.setattr(ToyGame, "describe", lambda *_: f"short\n{'x' * width}")
 
     lines = list(transcript(stored_toy_match(rounds=1), every_state=False))
 
@@ -150,15 +141,14 @@ def test_a_position_is_indented_as_far_as_a_terminal_is_wide(
     ],
 )
 def test_the_winners_score_comes_first_and_who_shares_it_is_named(
-    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, toy_game: pytest.MonkeyPatch
+    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A draw is only what all share."""
-    toy_game.setattr("arena.report.transcript.replay", lambda _record: ())
+    monkeypatch.setattr("arena.report.transcript.replay", lambda _record: ())
 
     assert told in list(transcript(replace(stored_toy_match(), ranks=ranks, scores=scores), every_state=False))
 
 
-@pytest.mark.usefixtures("toy_game")
 def test_refused_answers_are_told_in_full() -> None:
     """At the end below their seat; below the line of a result only the first."""
     refusals = (

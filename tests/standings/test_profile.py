@@ -152,6 +152,20 @@ def test_the_first_of_equally_slow_matches_is_named() -> None:
     assert str(page_of("ann", results).times.slowest_match) == "l-0-0"
 
 
+def test_percentiles_of_time_are_over_matches() -> None:
+    """For 200 matches with means of 1 to 200 ms, p50 is 100 and p99 is 198; the slowest match is named."""
+    results = [
+        made("k", b, 0, ("ann", "bob"), moves=(2, 1), time_us=(2000 * (b + 1), 0), slowest_us=(5000 + 1000 * b, 0))
+        for b in range(200)
+    ]
+
+    times = page_of("ann", results).times
+
+    assert (times.matches, times.means_ms.p50, times.means_ms.p99) == (200, 100.0, 198.0)
+    assert (times.slowest_decisions_ms.p50, times.slowest_decisions_ms.p99) == (104.0, 202.0)
+    assert str(times.slowest_match) == "k-199-0"
+
+
 @pytest.mark.parametrize("unit", [1, 3])
 def test_no_score_is_too_large(unit: int) -> None:
     """64 bits hold each score, and neither the margins of a block nor their squares."""

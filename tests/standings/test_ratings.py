@@ -99,6 +99,7 @@ def test_new_players_get_the_known_answers(
 beliefs = st.builds(Rating, mu=st.floats(0.0, 50.0), sigma=st.floats(0.05, 10.0))
 constants = st.builds(
     RatingSettings,
+    mu=st.sampled_from((25.0, 1500.0)),
     beta=st.floats(1.0, 20.0),
     tau=st.sampled_from((0.0, DEFAULT_TAU)),
     draw_probability=st.floats(0.01, 0.5),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.hostile_folders import hot, journal, link, picture, pipe, sound, wal
+from support.hostile_folders import CHANGES, journal, picture, sound, wal
 from support.store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
@@ -248,26 +248,21 @@ def test_a_program_that_holds_the_database_is_told(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "change",
+    "name",
     [
-        hot(lambda victim: victim.name.encode()),
-        hot(lambda victim: str(victim).encode()),
-        hot(),
-        link("arena.db"),
-        link("arena.db-wal"),
-        link("arena.db-shm"),
-        link("arena.db-journal"),
-        pipe("arena.db"),
-        pipe("arena.db-wal"),
-        pipe("arena.db-journal"),
+        *(
+            f"{file} that is a {kind}"
+            for file in ("a database", "a WAL", "an shm", "a journal")
+            for kind in ("link", "pipe")
+        ),
+        *("a journal", "a journal with a relative super-journal", "a journal with an absolute super-journal"),
     ],
 )
-def test_nothing_is_played_into_such_a_folder(tmp_path: Path, change: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_played_into_such_a_folder(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite does not open the folder, whoever sent it, and no file is written."""
     (tmp_path / "victim").write_text("TOPSECRET")
     sound(tmp_path / "results")
-    assert callable(change)
-    change(tmp_path / "results", tmp_path / "victim")
+    CHANGES[name](tmp_path / "results", tmp_path / "victim")
     monkeypatch.chdir(tmp_path)
     before = [*picture(tmp_path)]
 

@@ -181,20 +181,21 @@ def root_of(results: Path, table: str) -> int:
     return int(page)
 
 
+def inner_page(cell: bytes, right: int, *, is_index: bool = False) -> bytes:
+    """An inner page of a tree that leads a thousand times to the page of its cell."""
+    count = 1000
+    header = struct.pack(">BHHHBI", 2 if is_index else 5, 0, count, PAGE - len(cell), 0, right)
+    start = header + struct.pack(">H", PAGE - len(cell)) * count
+    return start.ljust(PAGE - len(cell), b"\0") + cell
+
+
 def circle(table: str, *, is_index: bool) -> Change:
-    """A page of a tree that leads to itself a thousand times."""
+    """A page of a tree that leads to itself."""
 
     def change(results: Path, _: Path) -> None:
         page = root_of(results, table)
-        key = b"\x02\x01" if is_index else b""
-        cell = struct.pack(">I", page) + (b"\x03" + key + b"\x01" if is_index else b"\x01")
-        count = 1000
-        header = struct.pack(">BHHHBI", 2 if is_index else 5, 0, count, PAGE - len(cell), 0, page)
-        made = bytearray(PAGE)
-        made[: len(header)] = header
-        made[len(header) : len(header) + 2 * count] = struct.pack(">H", PAGE - len(cell)) * count
-        made[-len(cell) :] = cell
-        patch((page - 1) * PAGE, bytes(made))(results, Path())
+        cell = struct.pack(">I", page) + (b"\x03\x02\x01\x01" if is_index else b"\x01")
+        patch((page - 1) * PAGE, inner_page(cell, page, is_index=is_index))(results, Path())
 
     return change
 
@@ -203,19 +204,13 @@ def ladder(table: str) -> Change:
     """Twelve levels of pages, each of which leads a thousand times to the next: rows without an end in 200 KiB."""
 
     def change(results: Path, _: Path) -> None:
-        page, levels, count = root_of(results, table), 12, 1000
-        size = (results / "arena.db").stat().st_size // PAGE
+        page, levels = root_of(results, table), 12
+        data = (results / "arena.db").read_bytes()
+        size = len(data) // PAGE
         chain = [page, *range(size + 1, size + levels + 1)]
-        leaf = bytearray((results / "arena.db").read_bytes()[(page - 1) * PAGE : page * PAGE])
         for here, below in pairwise(chain):
-            cell = struct.pack(">I", below) + b"\x01"
-            made = bytearray(PAGE)
-            header = struct.pack(">BHHHBI", 5, 0, count, PAGE - len(cell), 0, below)
-            made[: len(header)] = header
-            made[len(header) : len(header) + 2 * count] = struct.pack(">H", PAGE - len(cell)) * count
-            made[-len(cell) :] = cell
-            patch((here - 1) * PAGE, bytes(made))(results, Path())
-        patch((chain[-1] - 1) * PAGE, bytes(leaf))(results, Path())
+            patch((here - 1) * PAGE, inner_page(struct.pack(">I", below) + b"\x01", below))(results, Path())
+        patch((chain[-1] - 1) * PAGE, data[(page - 1) * PAGE : page * PAGE])(results, Path())
         patch(28, struct.pack(">I", size + levels))(results, Path())
 
     return change
