@@ -16,20 +16,14 @@ from arena.site.leagues import key_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
-KINDS = (
-    "index",
-    "bots",
-    "how-to-read",
-    "league",
-    "matrix",
-    "matches",
-    "all",
-    "faults",
-    "pair",
-    "player",
-    "match",
-    "wall",
-)
+KINDS = {
+    **{name: f"{name}.html" for name in ("index", "bots", "how-to-read")},
+    "league": "league/*/index.html",
+    **{name: f"league/*/{name}.html" for name in ("matrix", "matches", "faults", "wall")},
+    **{name: f"league/*/{name}-*.html" for name in ("all", "pair", "player")},
+    "match": "match/*.html",
+}
+"""Kinds of pages, and where they lie in a site."""
 
 
 @pytest.fixture(scope="module")
@@ -38,28 +32,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_site(tmp_path_factory.mktemp("site"), cycles=3)
 
 
-@pytest.fixture(scope="module")
-def places(site: Path) -> dict[str, Path]:
-    """A page of each kind."""
-    (league,) = (site / "league").iterdir()
-    in_league = {"matrix": "matrix", "matches": "matches", "all": "all-1", "faults": "faults", "wall": "wall"}
-    return {
-        **{name: site / f"{name}.html" for name in ("index", "bots", "how-to-read")},
-        "league": league / "index.html",
-        **{name: league / f"{file}.html" for name, file in in_league.items()},
-        "pair": min(league.glob("pair-*.html")),
-        "player": min(league.glob("player-*.html")),
-        "match": min((site / "match").iterdir()),
-    }
+def address(site: Path, kind: str) -> str:
+    """The address of the first page of that kind."""
+    return min(site.glob(KINDS[kind])).as_uri()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_from_a_file_is_quiet_and_accessible(
-    browser: Any, site: Path, places: dict[str, Path], kind: str, scheme: str
-) -> None:
+def test_a_page_from_a_file_is_quiet_and_accessible(browser: Any, site: Path, kind: str, scheme: str) -> None:
     """No complaint, no request outside the folder, nothing serious found by axe-core, and it is as wide as a phone."""
-    with opened(browser, places[kind].as_uri(), color_scheme=scheme) as (page, account):
+    with opened(browser, address(site, kind), color_scheme=scheme) as (page, account):
         faults = serious_faults(page)
         page.set_viewport_size(PHONE)
         wider = overflow(page)
@@ -70,22 +52,16 @@ def test_a_page_from_a_file_is_quiet_and_accessible(
     assert wider <= 0
 
 
-def test_kinds_are_all_pages_of_a_site(site: Path, places: dict[str, Path]) -> None:
+def test_kinds_are_all_pages_of_a_site(site: Path) -> None:
     """A new kind of page is tested, too."""
-    kinds = {
-        path.parent.name if path.parent.name == "match" else path.name.split("-")[0] for path in site.rglob("*.html")
-    }
-    known = {path.parent.name if kind == "match" else path.name.split("-")[0] for kind, path in places.items()}
-
-    assert set(places) == set(KINDS)
-    assert kinds == known
+    assert {*site.rglob("*.html")} == {path for pattern in KINDS.values() for path in site.glob(pattern)}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_ink_of_plots_is_that_of_the_page(browser: Any, places: dict[str, Path], scheme: str) -> None:
+def test_the_ink_of_plots_is_that_of_the_page(browser: Any, site: Path, scheme: str) -> None:
     """The ink of plots has the colour of the page's text, readable in light and dark mode."""
     ink = "e => getComputedStyle(e).fill"
-    with opened(browser, places["league"].as_uri(), color_scheme=scheme) as (page, _):
+    with opened(browser, address(site, "league"), color_scheme=scheme) as (page, _):
         text = page.locator("figure svg text").first.evaluate(ink)
         body = page.evaluate("getComputedStyle(document.body).color")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -93,9 +69,9 @@ def test_the_ink_of_plots_is_that_of_the_page(browser: Any, places: dict[str, Pa
     assert text == body != paper
 
 
-def test_a_page_can_be_used_by_keyboard(browser: Any, places: dict[str, Path]) -> None:
+def test_a_page_can_be_used_by_keyboard(browser: Any, site: Path) -> None:
     """The first stop leads to the content, links follow, and wide tables scroll by arrow keys."""
-    with opened(browser, places["league"].as_uri(), viewport=PHONE) as (page, _):
+    with opened(browser, address(site, "league"), viewport=PHONE) as (page, _):
         page.keyboard.press("Tab")
         first = page.evaluate("document.activeElement.getAttribute('href')")
         stops = set()
@@ -110,9 +86,9 @@ def test_a_page_can_be_used_by_keyboard(browser: Any, places: dict[str, Path]) -
     assert {"A", "scroll"} <= stops
 
 
-def test_without_a_script_a_match_has_its_steps(browser: Any, places: dict[str, Path]) -> None:
+def test_without_a_script_a_match_has_its_steps(browser: Any, site: Path) -> None:
     """Without a script the page of a match lists its steps in place of the player."""
-    with opened(browser, places["match"].as_uri(), java_script_enabled=False) as (page, _):
+    with opened(browser, address(site, "match"), java_script_enabled=False) as (page, _):
         steps = page.locator("ol.steps li").count()
 
     assert steps > 3

@@ -170,15 +170,6 @@ def test_the_anchor_keeps_its_skill() -> None:
     assert held["ann"].error > free["ann"].error
 
 
-def test_who_has_not_played_has_no_skill() -> None:
-    """A player known by the prior alone has no skill, and is neither better nor worse than others."""
-    found = table(played("ab", (1, 0)))
-
-    cid = row(found, "cid")
-    assert (cid.rank, cid.rating, cid.los, cid.ahead) == (None, None, None, None)
-    assert found.groups == (("ann", "bob"), ("cid",), ("dot",))
-
-
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
@@ -192,16 +183,6 @@ def test_who_has_not_played_makes_nobody_uncertain() -> None:
         assert three[name].error == pytest.approx(Z_95 * deviations(fit_of_three)[name], rel=1e-6)
         assert four[name].value == pytest.approx(three[name].value, abs=1e-6)
     assert four["dot"].value == pytest.approx(25.0)
-
-
-def test_groups_that_never_met_are_told() -> None:
-    """Within each there is a comparison, between them there is none."""
-    found = table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1))
-
-    assert found.groups == (("ann", "bob"), ("cid", "dot"))
-    for one, other in zip(found.rows, found.rows[1:], strict=False):
-        is_one_group = {one.name, other.name} in ({"ann", "bob"}, {"cid", "dot"})
-        assert (one.los is not None) == is_one_group
 
 
 def test_an_order_that_all_matches_contradict_is_told() -> None:

@@ -79,13 +79,9 @@ def test_no_such_match_score(matches: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("numbers", [(), (1, 2), (1, 2, 3, 4), (1, -1, 0), (1, 2, 0.5), (1, 2, math.nan)])
 def test_no_such_counts(numbers: tuple[int, ...]) -> None:
-    """Counts are 3 or 5 whole numbers, none below 0."""
+    """Counts are 3 or 5 whole numbers, none below 0: only single matches and pairs are counted by result."""
     with pytest.raises(ValueError, match="counts"):
         Counts(numbers)
-
-
-def test_blocks_of_three_have_no_counts() -> None:
-    """Only single matches and pairs are counted by result."""
     with pytest.raises(ValueError, match="found 3"):
         Counts.none(3)
 

@@ -126,4 +126,5 @@ def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatc
         assert found.correlation == pytest.approx(slow.correlation, abs=1e-9)
         correlations.append(found.correlation)
 
+    assert correlations[:3] == pytest.approx([0.6080772, 0.6141813, 0.5681013], abs=1e-6)
     assert sum(abs(correlation) >= MOST_CORRELATED for correlation in correlations) < 5

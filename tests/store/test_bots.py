@@ -67,25 +67,6 @@ def test_two_installs_at_once_give_one_bot(tmp_path: Path) -> None:
     assert (Path(found[0].folder) / "built").is_file()
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("[sh, -c, 'echo undefined reference; exit 3']", "exit code 3 and said:\nundefined reference"),
-        ("[no-such-compiler]", "no program 'no-such-compiler' there or on the PATH"),
-    ],
-)
-def test_a_failed_build_shows_why_and_leaves_nothing(tmp_path: Path, command: str, said: str) -> None:
-    """The author reads the command and what it said; nothing is installed."""
-    source = bot_folder(tmp_path / "mine", "mine", build=f"build: [{command}]\n")
-    bots = store(tmp_path)
-
-    with pytest.raises(SpecError) as caught:
-        bots.install(bots.find(str(source)))
-
-    assert said in str(caught.value)
-    assert list((tmp_path / "results" / "bots").iterdir()) == []
-
-
 def test_a_bot_that_changes_while_it_is_copied_is_refused(tmp_path: Path) -> None:
     """Its hash would be another's."""
     source = bot_folder(tmp_path / "mine", "mine")

@@ -110,18 +110,6 @@ def test_every_page_refuses_the_same_damage(tmp_path: Path, capsys: pytest.Captu
         assert re.search(r"block \w+-\d cannot be read: |arena\.db cannot be used: .*decode", said.out + said.err), page
 
 
-def test_missing_and_added_rows_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A checksum does not tell of a row that is not there; the numbers of the league do."""
-    league = tournament()
-    fill(tmp_path, league)
-    execute_sql(tmp_path, "DELETE FROM block WHERE (pairing, number) = (1, 1)")
-
-    assert execute(["leaderboard", "--results", str(tmp_path)]) == 0
-    assert "22 of 24 matches" in capsys.readouterr().out
-    assert execute(["verify", "--results", str(tmp_path)]) == 1
-    assert "2 records have no match" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("players", ["'[]'", "'{'", "5", "'[\"ann\"]'", '\'["ann","cid"]\''])
 def test_players_of_a_pairing_who_cannot_be_are_refused(tmp_path: Path, players: str) -> None:
     """Their names have no checksum: they are compared with those of the tournament."""

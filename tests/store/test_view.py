@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.hostile_folders import CHANGES, journal, picture, sound, wal
+from support.hostile_folders import CHANGES, picture, sound, wal
 from support.store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
@@ -270,16 +270,6 @@ def test_nothing_is_played_into_such_a_folder(tmp_path: Path, name: str, monkeyp
         database.open_for_writing(tmp_path / "results")
 
     assert [*picture(tmp_path)] == before
-
-
-def test_a_journal_of_a_new_database_is_undone(tmp_path: Path) -> None:
-    """A program was killed when it made the file: nothing is stored, and a league may be."""
-    sound(tmp_path)
-    (tmp_path / "arena.db-journal").write_bytes(journal())
-
-    assert database.open_for_reading(tmp_path) is None
-    with writing(tmp_path) as store:
-        assert store.leagues() == []
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
