@@ -26,6 +26,7 @@ from arena.text import printable
 from arena.yaml_file import parse_yaml
 
 MANIFEST: Final = "bot.yaml"
+_EXAMPLE: Final = "{name: mybot, command: [python3, bot.py]}"
 MANIFEST_LIMIT: Final = 64 << 10
 """Bytes of a bot.yaml."""
 SOURCE_SIZE_LIMIT: Final = 64 * 2**20
@@ -185,7 +186,9 @@ def _read_manifest_text(folder: int, named: Path) -> bytes:
         with _open_in(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
             names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT))
         excerpt = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
-        raise SpecError(f"{safe_path(named)}: a bot's folder needs a {MANIFEST}; found {excerpt}") from None
+        raise SpecError(
+            f"{safe_path(named)}: a bot's folder needs a {MANIFEST}, such as `{_EXAMPLE}`; found {excerpt}"
+        ) from None
     except OSError as error:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if stat.S_ISLNK(status.st_mode):

@@ -86,8 +86,12 @@ def test_a_folder_without_a_manifest_is_refused_with_what_is_there(folder: Path,
     (folder / "bot.yaml").rename(folder / "bot.yml")
     (tmp_path / "empty").mkdir()
 
-    assert refusal(folder).endswith("a bot's folder needs a bot.yaml; found bot.py, bot.yml")
-    assert refusal(tmp_path / "empty").endswith("needs a bot.yaml; found nothing")
+    told = refusal(folder)
+    assert "a bot's folder needs a bot.yaml, such as `" in told
+    assert told.endswith("`; found bot.py, bot.yml")
+    assert refusal(tmp_path / "empty").endswith("; found nothing")
+    (folder / "bot.yaml").write_text(told.split("`")[1])
+    assert read_bot(folder).manifest.command == ("python3", "bot.py")
     assert refusal(tmp_path / "x").endswith("/x: no such file or folder")
 
 
@@ -303,7 +307,7 @@ def test_a_folder_that_cannot_be_read_is_not_left_out_silently(folder: Path, mon
 def test_the_name_of_a_file_is_told_with_escapes(bare: Path, name: str) -> None:
     """Also where the folder itself has such a name, and where there is no manifest."""
     (bare / name).touch()
-    assert "a bot's folder needs a bot.yaml; found " in refusal(bare)
+    assert "a bot's folder needs a bot.yaml, such as " in refusal(bare)
     (bare / "bot.yaml").write_text("name: x\ncommand: [x]\n")
     assert "a file's name may contain only characters that print" in refusal(bare)
     (bare / name).unlink()
