@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from arena import __version__
 from arena.league.profiles import ProfilePage
 from arena.match.results import MatchResult
-from arena.report.columns import LEADERBOARD, PLUS_MINUS, SHOWN_STANDINGS, section_columns
+from arena.report.columns import PLUS_MINUS, SHOWN_STANDINGS, section_columns
 from arena.report.leaderboard import notes
 from arena.report.profile import (
     drift_sentence,
@@ -24,6 +24,8 @@ from arena.report.profile import (
 )
 from arena.site.leagues import Highlights, LeagueView
 from arena.site.parts import (
+    LUCK_MEANING,
+    STANDINGS,
     MatchLine,
     bot_table,
     extreme_line,
@@ -46,6 +48,13 @@ POLICY: Final = (
     " form-action 'none'"
 )
 """Content security policy: scripts and styles of the site only, from files too; no request leaves the site."""
+_WORDS: Final = (
+    ("luck", LUCK_MEANING),
+    ("seat advantage", "the points of score that a seat is worth against equals"),
+    ("commitment", "a hash of the secret of the luck, from before the first match: nobody chose the luck later"),
+    ("isolation", "`sandbox`: bots had no network and no files of others; `none`: they could read those files"),
+)
+"""Words of the page of a league that are no columns of its standings, with their meanings."""
 _NEAR: Final = 3
 """The number of pages on either side that a page of a list links to."""
 _IN_A_LEAGUE: Final = "../../"
@@ -113,8 +122,9 @@ class Pages:
 
     def how_to_read(self) -> str:
         """Return the page with the meaning of every column."""
-        sections = [("Standings", LEADERBOARD), ("The tables of a player", section_columns("opponent"))]
+        sections = [("Standings", STANDINGS), ("The tables of a player", section_columns("opponent"))]
         definitions = [(title, [(column.name, column.meaning) for column in columns]) for title, columns in sections]
+        definitions.insert(1, ("Below the standings", [*_WORDS]))
         return self._render("how-to-read.html", sections=definitions, plus_minus=PLUS_MINUS)
 
     def league(self, view: LeagueView) -> str:

@@ -31,8 +31,12 @@ MOST_INTERVALS: Final = 60
 _WIDE: Final = Style(is_wide=True)
 _SHADES: Final = 8
 _SECTIONS: Final = {"opponent": "By opponent", "seat": "By seat", "tenth": "Tenths of the schedule"}
-_ON_OTHER_PAGES: Final = {"bot", "mu-3s"}
-"""Columns of the leaderboard that the standings leave out; other pages show them."""
+STANDINGS: Final = tuple(definition for definition in LEADERBOARD if definition.name not in {"bot", "mu-3s"})
+"""The columns of the leaderboard that the site shows: bots have their own page, and mu-3s follows from TrueSkill."""
+LUCK_MEANING: Final = (
+    "shares of a win that dice and cards brought, on average over the matches: +0.05 is 5 % of a win in each; 0 is"
+    " nobody's luck"
+)
 
 
 def player_file(name: str) -> str:
@@ -55,9 +59,8 @@ def rows_of(columns: Sequence[Column]) -> list[tuple[tuple[Column, str, str], ..
 def standings_table(view: LeagueView) -> list[Column]:
     """Return the columns of the leaderboard, with a link to each player."""
     is_adjusted = any(row.luck_adjusted for row in view.table.rows)
-    definitions = [definition for definition in LEADERBOARD if definition.name not in _ON_OTHER_PAGES]
     rows, links = table_rows(view.table, view.timing), {"player": [*map(player_file, view.players)]}
-    shown = [definition for definition in definitions if definition is not LUCK_ADJUSTED or is_adjusted]
+    shown = [definition for definition in STANDINGS if definition is not LUCK_ADJUSTED or is_adjusted]
     return [definition.column(rows, _WIDE, links.get(definition.name, ())) for definition in shown]
 
 
@@ -84,7 +87,7 @@ def rating_plot(view: LeagueView) -> Plot | None:
     numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
-    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"Ratings at the end: {numbers}"))
+    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"mu at the end: {numbers}"))
     return Plot(picture, caption)
 
 
@@ -93,12 +96,11 @@ def luck_table(view: LeagueView) -> list[Column]:
     lucks = [(row.name, row.luck) for row in view.table.rows if row.luck]
     if not lucks:
         return []
-    meaning = "wins a match that dice and cards brought, on average; 0 is nobody's luck"
     names = [name for name, _ in lucks]
     return [
         Column("player", Style().names(names), "left", links=[*map(player_file, names)], is_key=True),
         Column("matches", [str(luck.matches) for _, luck in lucks]),
-        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in lucks], meaning=meaning),
+        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in lucks], meaning=LUCK_MEANING),
     ]
 
 

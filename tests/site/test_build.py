@@ -108,6 +108,20 @@ def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None
                 assert f">{cell.strip()}<" in page, column.name
 
 
+def test_how_to_read_it_explains_what_the_page_of_a_league_shows(tmp_path: Path) -> None:
+    """Each heading with a meaning, each word of the sentences below, and nothing that is not there."""
+    fill(tmp_path, tournament("ann", "bob", "cid"))
+    with reading(tmp_path) as store:
+        league = Pages().league(league_view(store, "test"))
+    explained = re.findall(r"<dt>([^<]*)</dt>", Pages().how_to_read())
+
+    headings = [heading.split()[0] for heading in re.findall(r'<th [^>]*title="[^>]*>([^<]*)</th>', league)]
+    assert headings
+    assert {*headings} <= {*explained}
+    assert {"luck", "seat advantage", "commitment", "isolation"} <= {*explained}
+    assert not {"mu-3s", "bot"} & {*explained}
+
+
 def test_ratings_over_time_end_with_those_of_the_standings(tmp_path: Path) -> None:
     """To the last bit, however many parts there are; the first ones are those of newcomers."""
     fill(tmp_path, tournament("ann", "bob", "cheat", cycles=5))
