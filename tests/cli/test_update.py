@@ -59,40 +59,22 @@ def versions(terminal: Terminal) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", ["./mine", "mine"], ids=["by path", "by name"])
 def test_a_league_goes_on_with_the_version_it_began_with(terminal: Terminal, bot: str) -> None:
-    """However the file names it: an edited folder, or a name that was submitted again."""
+    """However the file names it: an edited folder, or a name that was submitted again; also what is left to play."""
 
-    def bring(version: str) -> None:
+    def play(version: str, cycles: int) -> Said:
         write(version)
         if bot == "mine":
             assert terminal.arena("submit ./mine --game nim --replace").code == 0
+        return league(terminal, schedule=None, cycles=cycles, players=[{"bot": bot}, {"bot": "random"}])
 
-    bring("1")
-    first = league(terminal, bot=bot)
-    played = matches(terminal)
-    bring("2")
+    first = play("1", cycles=1)
+    again = play("2", cycles=3)
 
-    again = league(terminal, bot=bot)
-
-    assert (first.code, again.code, matches(terminal), versions(terminal)) == (0, 0, played, {"1"})
+    assert (first.code, again.code, len(matches(terminal)), versions(terminal)) == (0, 0, 6, {"1"})
     assert "league test goes on with the versions it began with: mine (mine 1 (" in again.err
     assert "; there is mine 2 (" in again.err
     assert "--update` takes the new ones" in again.err
     assert terminal.arena("verify").code == 0
-
-
-@pytest.mark.slow
-def test_what_is_left_to_play_is_played_by_the_old_version(terminal: Terminal) -> None:
-    """A league that is lengthened has one version throughout."""
-    write("1")
-    two = [{"bot": "./mine"}, {"bot": "random"}]
-    league(terminal, schedule=None, cycles=1, players=two)
-    write("2")
-
-    longer = league(terminal, schedule=None, cycles=3, players=two)
-
-    assert longer.code == 0
-    assert len(matches(terminal)) == 6
-    assert versions(terminal) == {"1"}
 
 
 @pytest.mark.slow

@@ -198,21 +198,30 @@ def test_a_killed_program_leaves_nothing_to_the_next_one(
 
 
 @alone
-def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:
-    """`arena match` with a bot that never answers: exit 3 within a second, nothing left; SIGTERM too."""
-    place = Place(tmp_path).write("random", "hangs")
+@pytest.mark.parametrize("way", ["ctrl-c", "terminate"])
+@pytest.mark.parametrize(
+    ("line", "matches"),
+    [("./hangs.py random --move-ms 60000", 2), ("./sleeper.py ./slow.py --blocks 40", 80)],
+    ids=["a bot that never answers", "many blocks in parallel"],
+)
+def test_a_stop_ends_matches_at_once(tmp_path: Path, way: str, line: str, matches: int) -> None:
+    """Of `arena match`: exit 3 within a second, nothing left."""
+    place = Place(tmp_path).write("hangs", "sleeper", "slow")
     place.results.mkdir()  # bots are known by it
-    for number in (signal.SIGINT, signal.SIGTERM):
-        process = place.start("match", "./hangs.py", "random", "--game", "nim", "--move-ms", "60000")
-        until(lambda: len(place.bots_alive()) == 2, within_s=DEADLINE_S, what="the start of the bots")
+    process = place.start("match", *line.split(), "--game", "nim")
+    until(lambda: len(place.bots_alive()) >= 2, within_s=DEADLINE_S, what="the start of the bots")
 
-        start_s = time.monotonic()
-        os.kill(process.pid, number)
-        _, err = process.communicate(timeout=DEADLINE_S)
+    start_s = time.monotonic()
+    if way == "ctrl-c":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        os.kill(process.pid, signal.SIGTERM)
+    _, err = process.communicate(timeout=DEADLINE_S)
 
-        assert time.monotonic() - start_s < a_second()
-        assert (process.returncode, err.strip()) == (3, "interrupted after 0 of 2 matches")
-        until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+    assert time.monotonic() - start_s < a_second()
+    assert process.returncode == 3
+    assert re.fullmatch(rf"interrupted after \d+ of {matches} matches", err.strip())
+    until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
 
 
 def test_a_stopped_match_shows_what_was_played(tmp_path: Path) -> None:
@@ -233,24 +242,6 @@ def test_a_stopped_match_shows_what_was_played(tmp_path: Path) -> None:
     out = talk.read_text()
     assert f"{count} of 198 matches" in out
     assert len(re.findall("^match .*: nim", out, re.MULTILINE)) == int(count)
-
-
-@alone
-def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
-    """Many blocks in parallel, interrupted: exit 3 within a second, nothing left."""
-    place = Place(tmp_path).write("sleeper", "slow")
-    place.results.mkdir()
-    process = place.start("match", "./sleeper.py", "./slow.py", "--game", "nim", "--blocks", "40")
-    until(lambda: len(place.bots_alive()) >= 2, within_s=DEADLINE_S, what="the start of the bots")
-
-    start_s = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=DEADLINE_S)
-
-    assert time.monotonic() - start_s < a_second()
-    assert process.returncode == 3
-    assert re.fullmatch(r"interrupted after \d+ of 80 matches", err.strip())
-    until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
 
 
 @pytest.mark.slow

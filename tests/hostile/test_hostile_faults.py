@@ -12,14 +12,6 @@ pytestmark = pytest.mark.process
 
 WALL_S = 0.4
 
-FAULTS = {
-    "spin": ("timeout", r"used \d+ ms of CPU time, had 150 ms"),
-    "sleep": ("timeout", r"no answer within 0\.4 s of wall time"),
-    "exit-ill": ("crash", r"the bot ended with exit code 3$"),
-    "action-illegal": ("illegal_action", r"99 counters cannot be taken from heap 0: it holds 3"),
-}
-"""One of each termination; all others are in HOSTILE_BOTS."""
-
 
 def check_forfeit(record: MatchRecord, termination: str, sentence: str) -> None:
     assert record.termination.value == termination
@@ -27,19 +19,6 @@ def check_forfeit(record: MatchRecord, termination: str, sentence: str) -> None:
     assert record.fault.seat == 0
     assert re.search(sentence, record.fault.message), record.fault.message
     assert (record.ranks, record.scores) == ((1, 0), None)
-
-
-@pytest.mark.parametrize("mode", FAULTS)
-def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
-    """In time, nothing of it left, and the other bot plays its next match as if nothing had been."""
-    with hostile(mode) as bad, hostile("honest") as good:
-        took_s = elapsed_s(lambda: check_forfeit(against(bad.bot_player, good.bot_player), *FAULTS[mode]))
-        after = against(good.bot_player)
-
-        assert took_s < WALL_S + 2 * slack_s()
-        assert is_gone(lambda: left_of(bad))
-        assert after.termination.value == "normal"
-        assert (after.seats[0].ignored, len(good.processes)) == ({}, 1)
 
 
 NUISANCES = {"honest": 0, "chatty": 5_000, "limits": 0, "line-at-limit": 0, "ignore-all": 0, "talk-at-quit": 0}

@@ -23,35 +23,25 @@ def after(*, slept_s: float = SLEEP_S + LATE_S, **grown: float) -> Reading:
     return NOTHING._replace(**{name: getattr(NOTHING, name) + value for name, value in values.items()})
 
 
-def test_a_late_sleep_that_nothing_explains_is_a_suspension() -> None:
-    """All of its delay counts."""
-    assert suspended_s(NOTHING, after()) == LATE_S
-
-
-@pytest.mark.parametrize("slept_s", [0.0, 0.125, SLEEP_S])
-def test_a_sleep_in_time_is_none(slept_s: float) -> None:
-    """A sleep cut short by a question is none either."""
-    assert suspended_s(NOTHING, after(slept_s=slept_s)) == 0.0
-
-
 @pytest.mark.parametrize(
-    "grown",
+    ("grown", "suspension_s"),
     [
-        {"waited_s": 4.0},  # CPU hogs of a bot with processes
-        {"cpu_s": 4.0},  # another thread of the referee at work, with the interpreter's lock
-        {"memory_s": 4.0},  # memory pressure
-        {"faults": 1, "disk_s": 4.0},  # the referee itself was swapped out
-        {"waited_s": 1.0, "cpu_s": 1.0, "memory_s": 1.0, "faults": 9, "disk_s": 1.0},
+        ({}, LATE_S),  # nothing explains it
+        ({"slept_s": 0.0}, 0.0),  # cut short by a question
+        ({"slept_s": 0.125}, 0.0),
+        ({"slept_s": SLEEP_S}, 0.0),
+        ({"waited_s": 4.0}, 0.0),  # CPU hogs of a bot with processes
+        ({"cpu_s": 4.0}, 0.0),  # another thread of the referee at work, with the interpreter's lock
+        ({"memory_s": 4.0}, 0.0),  # memory pressure
+        ({"faults": 1, "disk_s": 4.0}, 0.0),  # the referee itself was swapped out
+        ({"waited_s": 1.0, "cpu_s": 1.0, "memory_s": 1.0, "faults": 9, "disk_s": 1.0}, 0.0),
+        ({"disk_s": 4.0}, LATE_S),  # others may write all the time, and this thread did not need the disk
+        ({"slept_s": 3600.5, "waited_s": 1.0}, 3599.0),  # an hour's stop with a second of load
     ],
 )
-def test_what_a_bot_can_bring_about_is_none(grown: dict[str, float]) -> None:
+def test_a_suspension_is_a_late_sleep_that_nothing_explains(grown: dict[str, float], suspension_s: float) -> None:
     """Load, floods, memory pressure, swapping: each explains as much time as the kernel measured of it."""
-    assert suspended_s(NOTHING, after(**grown)) == 0.0
-
-
-def test_slow_disks_explain_nothing_to_a_thread_that_did_not_need_them() -> None:
-    """Others may write all the time."""
-    assert suspended_s(NOTHING, after(disk_s=4.0)) == LATE_S
+    assert suspended_s(NOTHING, after(**grown)) == suspension_s
 
 
 def test_without_measures_each_fault_explains_a_second() -> None:
@@ -60,11 +50,6 @@ def test_without_measures_each_fault_explains_a_second() -> None:
     end = after(faults=3)._replace(memory_s=None, disk_s=None)
 
     assert suspended_s(bare, end) == LATE_S - 3.0
-
-
-def test_what_is_left_unexplained_counts() -> None:
-    """An hour's stop with a second of load is an hour's stop."""
-    assert suspended_s(NOTHING, after(slept_s=3600.5, waited_s=1.0)) == 3599.0
 
 
 def scripted(*readings: Reading) -> SuspensionWatch:
