@@ -59,6 +59,16 @@ def later(*acts: tuple[float, Callable[[FakeCluster], object]]) -> Callable[[Fak
     return script
 
 
+def cut(cluster: FakeCluster) -> None:
+    """Cut the way to the scheduler."""
+    cluster.is_cut = True
+
+
+def mend(cluster: FakeCluster) -> None:
+    """Mend it."""
+    cluster.is_cut = False
+
+
 def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
     """Its job goes elsewhere as a new attempt; what the driver holds is not played again."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
@@ -100,16 +110,10 @@ def test_the_scheduler_may_be_gone_for_a_while(seconds: float, is_new: bool, is_
     """A short cut costs nothing, a long one or another scheduler what was in flight; no block is blamed for it."""
     league, cluster = tournament(cycles=20, chunk_blocks=20), FakeCluster()
 
-    async def script(it: FakeCluster) -> None:
-        for number in range(4):
-            await asyncio.sleep(3.0)
-            it.is_cut = True
-            await asyncio.sleep(seconds)
-            it.is_cut = False
-            if is_new:
-                it.scheduler = f"scheduler {number}"
+    def change(it: FakeCluster) -> None:
+        it.scheduler += " anew" * is_new
 
-    cluster.script = script
+    cluster.script = later(*[(3.0, cut), (seconds, change), (0.0, mend)] * 4)
     run(league, cluster, w0={"block_s": 5.0}, w1={"block_s": 5.0}, w2={"block_s": 5.0})
 
     assert (max(cluster.started.values()) > 1) == is_costly
@@ -288,14 +292,8 @@ def test_every_block_counts_once_whatever_happens(seed: int) -> None:
 def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> None:
     """It is gone for a minute, as when it is started anew."""
     league, cluster = tournament(cycles=60), FakeCluster()
+    cluster.script = later((5.0, cut), (60.0, mend))
 
-    async def script(it: FakeCluster) -> None:
-        await asyncio.sleep(5.0)
-        it.is_cut = True
-        await asyncio.sleep(60.0)
-        it.is_cut = False
-
-    cluster.script = script
     run(league, cluster, w2={"identity": replace(IDENTITY, arena="0.9")})
 
 
@@ -343,15 +341,13 @@ def test_a_driver_that_stood_still_goes_on(seconds: float) -> None:
     """As one that was stopped, or on a laptop that slept: leases ended meanwhile, and no block is blamed for that."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
 
-    async def script(it: FakeCluster) -> None:
-        for _ in range(5):
-            await asyncio.sleep(3.0)
-            loop = asyncio.get_running_loop()
-            assert isinstance(loop, VirtualLoop)
-            loop.now_s += seconds
-            it.end_expired()
+    def stand_still(it: FakeCluster) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.now_s += seconds
+        it.end_expired()
 
-    cluster.script = script
+    cluster.script = later(*[(3.0, stand_still)] * 5)
     run(league, cluster)
 
     assert cluster.said == []
