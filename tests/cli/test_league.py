@@ -1,14 +1,10 @@
 """`arena league`, `leaderboard`, `show` and `verify` in this process, with real bots."""
 
-import itertools
 import re
 from pathlib import Path
 
 import pytest
 from support.cli_arena import Terminal
-from support.tampering import execute_sql
-
-from arena.report.formats import FORMATS
 
 pytestmark = pytest.mark.process
 
@@ -88,21 +84,6 @@ def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: s
 
     assert (found.code, said in found.err) == (2, True), found.err
     assert not list(Path().rglob("x.svg"))
-
-
-def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
-    """Saved but not played: every format is printed, and verify finds nothing wrong."""
-    terminal.played()
-    emptied = ("record", "block")
-    changes = ("DROP TRIGGER history_delete", "DELETE FROM history", "UPDATE league SET standings = NULL")
-    execute_sql(terminal.results / "arena.db", *(f"DELETE FROM {table}" for table in emptied), *changes)
-
-    for command, form in itertools.product(("leaderboard", "stats p1", "matrix"), FORMATS):
-        said = terminal.arena(f"{command} --format {form}")
-        assert (said.code, said.err) == (0, "")
-    assert "0 of 4 matches" in terminal.arena("leaderboard").out
-    assert terminal.arena("league status").out.startswith("test: 0 of 4 matches")
-    assert terminal.arena("verify").code == 0
 
 
 def test_a_wrong_file_stores_nothing(terminal: Terminal) -> None:

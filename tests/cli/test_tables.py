@@ -34,16 +34,6 @@ def test_a_block_has_a_match_for_every_rotation(terminal: Terminal) -> None:
     assert [each.split()[0] for each in total.split(", ")] == names
 
 
-def test_steps_name_the_seats_and_who_shares_the_first_place(terminal: Terminal) -> None:
-    """`--steps` at a table of four names the seats and who wins or shares the first place."""
-    said = terminal.arena("match ./leaner.py ./leaner.py ./leaner.py ./leaner.py --game toy --steps")
-
-    assert said.code == 0, said.err
-    assert all(f"seat {seat}: leaner-" in said.out for seat in range(4))
-    assert len(re.findall(r"Lean\(mm=2[0-3]\)", said.out)) == 4 * 2 * 4
-    assert re.search(r"wins|share the first place|a draw", said.out)
-
-
 def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In any seat, against three bots that sit around; the command for the same luck names them all."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: '{"mm": 7}')

@@ -119,16 +119,3 @@ def test_the_stderr_of_an_earlier_process_is_not_shown_again(tmp_path: Path) -> 
 
     assert "first" in fault_of(guest).stderr
     assert fault_of(guest).stderr == ""
-
-
-def test_who_sits_behind_a_bot_that_cannot_start_has_not_played(tmp_path: Path) -> None:
-    """Its counters are those of this match, not of the one before; and its process goes on to the next."""
-    good, bad = hostile("honest"), Guest(folder_with(tmp_path, "[python3, missing.py]"))
-    before = against(good.bot_player)
-    failed = against(bad.bot_player, good.bot_player)
-    after = against(good.bot_player)
-    good.bot_player.close(grace_s=0.0)
-
-    assert before.seats[0].moves > 0
-    assert (failed.seats[1].moves, failed.seats[1].wall_ms) == (0, 0.0)
-    assert (after.termination.value, len(good.processes)) == ("normal", 1)

@@ -54,20 +54,6 @@ def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
         assert eventually(lambda: cpu_of_all_s(process) - before_s > 5 * TICK_S)
 
 
-def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:
-    """As often as it is on move; its clock stands still in between."""
-    with talking(folder_of(tmp_path, bot_py=THREAD)) as (channel, process):
-        answers, stolen_s = [], 0.0
-        for number in range(20):
-            answers.append(ask(channel, f"{number}".encode()))
-            before = process.group.cpu()
-            time.sleep(0.005)
-            stolen_s += process.group.cpu() - before
-
-    assert answers == [f"{number}".encode() for number in range(20)]
-    assert stolen_s < 0.05  # of 0.1 s; a SIGSTOP takes effect at once, or with the next tick of a busy machine
-
-
 def test_a_frozen_bot_is_given_its_time_to_end(tmp_path: Path) -> None:
     """It is resumed and reads the end of its input."""
     with talking(folder_of(tmp_path, bot_py=f"{ANSWER}import sys\nsys.exit(7)\n")) as (channel, _):
