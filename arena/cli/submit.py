@@ -9,7 +9,7 @@ import click
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import show_events, stoppable
-from arena.cli.options import FOLDER_PATH, WORKERS, page_width, requesting
+from arena.cli.options import FILE_PATH, FOLDER_PATH, WORKERS, page_width, requesting
 from arena.cli.trials import print_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
 from arena.operations.events import Event
@@ -31,6 +31,9 @@ from arena.text import counted, join_lines, printable
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...", shell_complete=complete_bot)
 @click.option("--baseline", help="The bot that each plays one block against.")
 @click.option("--owner", help="Owner of the bots; default: the name of each folder, of single files you.")
+@click.option(
+    "--authors", type=FILE_PATH, help="File of a class, with the columns author,hand_in,address,active; docs/course.md."
+)
 @click.option("--replace", is_flag=True, help="Each is a new version of the submitted bot of its name.")
 @click.option("--take-over", is_flag=True, help="Give names of other owners to the owners of these bots.")
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
@@ -54,9 +57,12 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
     The steps of a single BOT are printed. Several are examined at the same time; a table at the end shows which are
     accepted and which are refused, and why. After Ctrl-C those that were accepted are on the list.
 
+    With --authors each BOT is a hand-in, or a folder of hand-ins as a learning platform exports them: the file names
+    the author of each, and a bot replaces their earlier version.
+
     Example: arena submit handed-in/*
     """
-    if len(request.bots) == 1 and reports is None:
+    if len(request.bots) == 1 and reports is None and request.authors is None:
         _submit_one(request)
         return
     submissions: list[SubmittedBot] = []
@@ -74,7 +80,7 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
                 submit_bots(request, on)
     finally:
         if submissions:
-            _print_table(submissions, reports)
+            _print_table(submissions, reports, is_class=request.authors is not None)
     verdicts = Counter(submission.verdict for submission in submissions)
     if missed := verdicts[SubmissionVerdict.NOT_EXAMINED]:
         raise Interrupted(f"interrupted: {counted(missed, 'bot')} not examined; give the same command again")
@@ -97,15 +103,20 @@ def _words(step: BotsExamined) -> str:
     return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
 
 
-def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None) -> None:
-    """Print the table, and write a text for each author into `reports`."""
-    rows = [(printable(bot.text), bot.verdict, join_lines(bot.reason)) for bot in submissions]
-    click.echo(format_listing(["bot", "result", "why"], rows, page_width()))
+def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, *, is_class: bool) -> None:
+    """Print the table, of a class with the authors, and write a text for each author into `reports`."""
+    if is_class:
+        headers = ["result", "author", "hand-in", "why"]
+        rows = [[bot.verdict, bot.owner, printable(bot.text), join_lines(bot.reason)] for bot in submissions]
+    else:
+        headers = ["bot", "result", "why"]
+        rows = [[printable(bot.text), bot.verdict, join_lines(bot.reason)] for bot in submissions]
+    click.echo(format_listing(headers, rows, page_width()))
     counts = Counter(submission.verdict for submission in submissions)
     click.echo("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     if reports is not None:
         reports.mkdir(parents=True, exist_ok=True)
-        for file, submission in _report_files(submissions):
+        for file, submission in _report_files(submissions, is_class=is_class):
             (reports / file).write_text(f"{_report(submission)}\n", encoding="utf-8")
         click.echo(f"a text for each author is in {reports}/")
 
@@ -117,11 +128,16 @@ def _report(submission: SubmittedBot) -> str:
     return "\n".join([*head, *lines, submission.details]).rstrip()
 
 
-def _report_files(submissions: Sequence[SubmittedBot]) -> Iterator[tuple[str, SubmittedBot]]:
-    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`."""
+def _report_files(submissions: Sequence[SubmittedBot], *, is_class: bool) -> Iterator[tuple[str, SubmittedBot]]:
+    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`.
+
+    In a class, the name is that of the author; a hand-in that is nobody's has no text.
+    """
     taken = set[str]()
     for submission in submissions:
         name = submission.bot.name if submission.bot is not None else Path(submission.text).stem
+        if is_class and not (name := submission.owner):
+            continue
         numbered = chain((name,), (f"{name}-{number}" for number in count(2)))
         file = next(file for file in numbered if file.casefold() not in taken)
         taken.add(file.casefold())

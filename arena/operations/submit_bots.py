@@ -18,9 +18,13 @@ from arena.operations.playing import local_workers, naming_option
 from arena.operations.trials import TrialRequest, Trials, choose_luck
 from arena.process.limits import Limits
 from arena.process.manifest import MANIFEST, BotSpec
+from arena.process.scratch import scratch_folder
 from arena.store import database
+from arena.store.authors import read_authors
 from arena.store.bots import is_note
+from arena.store.hand_ins import HandIn, read_hand_ins
 from arena.store.owners import NameTaken, look_alike, normalize_owner, owner_of_folder, owner_of_user, require_free
+from arena.text import join_words
 
 _ONE_EACH: Final = "each bot needs a name of its own, and that of its folder is free for it"
 
@@ -39,6 +43,7 @@ class SubmitBots(TrialRequest, frozen=True, kw_only=True):
     replace: bool = False
     take_over: bool = False
     workers: int | None = None
+    authors: Path | None = None
 
 
 class SubmissionVerdict(StrEnum):
@@ -48,12 +53,19 @@ class SubmissionVerdict(StrEnum):
     UNCHANGED = "unchanged"
     REFUSED = "refused"
     NOT_EXAMINED = "not examined"
+    MISSING = "missing"
+    LEFT_OUT = "left out"
+
+
+_WITHOUT_BOT: Final = {SubmissionVerdict.REFUSED, SubmissionVerdict.MISSING, SubmissionVerdict.LEFT_OUT}
+"""Verdicts of an author whose bots stay as they are."""
 
 
 class SubmittedBot(msgspec.Struct):
     """A submitted bot: `text` as the user gave it, the bot as far as it could be read, and the verdict.
 
-    `reason` is for the organiser; `for_author`, `details` and `events` are for the author of the bot.
+    `reason` is for the organiser; `for_author`, `details` and `events` are for the author of the bot. `place` is the
+    path of a bot that was found in a hand-in.
     """
 
     text: str
@@ -64,6 +76,7 @@ class SubmittedBot(msgspec.Struct):
     for_author: str = ""
     details: str = ""
     events: tuple[Event, ...] = ()
+    place: str = ""
 
     def accept(self, bot: BotSpec) -> None:
         """Accept the bot, which is on the list."""
@@ -108,22 +121,11 @@ def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]
 def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[SubmittedBot, ...]:
     """Submit many bots, each independent of the others; after Ctrl-C the rest are marked as not examined."""
     submitting = _SubmissionRun(request)
-    submissions = [SubmittedBot(text) for text in _without_notes(request.bots, on)]
-    for submission in submissions:
-        submitting.read(submission)
-    for submission in submissions:
-        submitting.claim(submission)
-    _refuse_same_names(submissions)
-    waiting = [submission for submission in submissions if submission.verdict is SubmissionVerdict.NOT_EXAMINED]
-    submitting.trials.prepare(submission.bot for submission in waiting if submission.bot is not None)
-    try:
-        if waiting:
-            submitting.examine(waiting, on)
-    except KeyboardInterrupt:
-        submitting.accept_listed(waiting)
-    finally:
-        on(Submissions((*submissions,)))
-    return (*submissions,)
+    if request.authors is None:
+        return submitting.submit([SubmittedBot(text) for text in _without_notes(request.bots, on)], on)
+    with scratch_folder("arena-hand-ins-") as scratch:
+        hand_ins = read_hand_ins(request.bots, submitting.authors, scratch.resolve())
+        return submitting.submit([_submitted(hand_in) for hand_in in hand_ins], on)
 
 
 class _SubmissionRun:
@@ -132,24 +134,60 @@ class _SubmissionRun:
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
         self._bots, self._request = self.trials.bots, request
+        self._replaces = request.replace or request.authors is not None
         self._listed_before = {bot.digest for bot in self._bots.submissions()}
         with naming_option("--baseline"):
             self._baseline = self._bots.find(request.baseline)
         with naming_option("--owner"):
             self._owner = request.owner and normalize_owner(request.owner)
         self._owned = self._bots.owned_names()
-        self._owners = set[str]()
+        with naming_option("--authors"):
+            if request.authors is not None and request.owner is not None:
+                raise SpecError("give either --authors or --owner: the file has the owners")
+            self.authors = () if request.authors is None else read_authors(request.authors)
+        self._owners = {author.name for author in self.authors}
+
+    def submit(self, submissions: Sequence[SubmittedBot], on: OnEvent) -> tuple[SubmittedBot, ...]:
+        """Read, examine and list the bots, and report and return their verdicts."""
+        for submission in submissions:
+            self.read(submission)
+        for submission in submissions:
+            self.claim(submission)
+        _refuse_same_names(submissions)
+        waiting = [entry for entry in submissions if entry.verdict is SubmissionVerdict.NOT_EXAMINED]
+        self.trials.prepare(submission.bot for submission in waiting if submission.bot is not None)
+        try:
+            if waiting:
+                self.examine(waiting, on)
+        except KeyboardInterrupt:
+            self.accept_listed(waiting)
+        finally:
+            self.name_versions(submissions)
+            on(Submissions((*submissions,)))
+        return (*submissions,)
+
+    def name_versions(self, submissions: Iterable[SubmittedBot]) -> None:
+        """Name the bots of the author of each hand-in that brought no new one: they still play."""
+        latest = {entry.name: entry for entry in reversed(self._bots.submissions())} if self.authors else {}
+        for submission in submissions:
+            labels = sorted(entry.label for entry in latest.values() if entry.owner == submission.owner != "")
+            if labels and submission.verdict in _WITHOUT_BOT:
+                still = f"; {join_words(labels)} still {'play' if len(labels) > 1 else 'plays'}"
+                submission.reason, submission.for_author = submission.reason + still, submission.for_author + still
 
     def read(self, submission: SubmittedBot) -> None:
         """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""
-        text = submission.text
+        if submission.verdict is not SubmissionVerdict.NOT_EXAMINED:
+            return
+        text = submission.place or submission.text
+        given = submission.owner or (Path(text).name if is_path(text) else "")
         try:
-            submission.bot = self._bots.find(text, given=Path(text).name if is_path(text) else "", is_handed_in=True)
+            submission.bot = self._bots.find(text, given=given, is_handed_in=True)
             self.trials.games(submission.bot)
         except SpecError as error:
             submission.refuse(error)
         try:
-            submission.owner = self.owner_of(text, submission.bot)
+            submission.owner = submission.owner or self.owner_of(text, submission.bot)
         except SpecError as error:
             submission.refuse(error)
 
@@ -236,7 +274,7 @@ class _SubmissionRun:
         if not self._request.take_over:
             require_free(bot.name, owner, self._owned, self._owners)
         latest = next((other for other in self._bots.submissions() if other.name == bot.name), None)
-        if latest is not None and latest.digest != bot.digest and not self._request.replace:
+        if latest is not None and latest.digest != bot.digest and not self._replaces:
             raise SpecError(
                 f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
                 f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that"
@@ -253,6 +291,23 @@ class _SubmissionRun:
         """Put a bot on the list. NameTaken if another command was quicker."""
         with contextlib.closing(database.open_for_writing(self._request.results)) as connection:
             self._bots.register(bot, owner, connection, takes_over=self._request.take_over)
+
+
+def _submitted(hand_in: HandIn) -> SubmittedBot:
+    """Return the submission of a hand-in, with the verdict if there is no bot to examine."""
+    submission = SubmittedBot(hand_in.text, owner="" if hand_in.author is None else hand_in.author.name)
+    if hand_in.reason:
+        submission.refuse(hand_in.reason)
+    elif hand_in.bot is not None:
+        submission.place = str(hand_in.bot)
+    elif hand_in.author is None:
+        submission.verdict, submission.reason = SubmissionVerdict.LEFT_OUT, "no bot"
+    elif hand_in.author.is_active:
+        submission.verdict, submission.reason = SubmissionVerdict.MISSING, "no hand-in"
+    else:
+        submission.verdict, submission.reason = SubmissionVerdict.LEFT_OUT, "not active"
+    submission.for_author = submission.reason
+    return submission
 
 
 def _without_notes(texts: Iterable[str], on: OnEvent) -> list[str]:

@@ -40,7 +40,7 @@ _NO_LINK: Final = os.O_NOFOLLOW
 _NAME_ONLY: Final = os.O_PATH | os.O_CLOEXEC
 """Opens without side effects; a device may act when it is really opened."""
 _MAY_RUN: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
-_INTERPRETERS: Final = {
+INTERPRETERS: Final = {
     ".py": ("python3",),
     ".js": ("node",),
     ".mjs": ("node",),
@@ -54,6 +54,7 @@ _INTERPRETERS: Final = {
     ".awk": ("awk", "-W", "interactive", "-f"),
     ".jar": ("java", "-jar"),
 }
+"""The beginning of the command of a script, by the ending of its name."""
 
 _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that act on a terminal instead of being shown: escapes, line ends, changes of the direction of text."""
@@ -222,13 +223,13 @@ def _manifest_of_script(name: str, mode: int, named: Path) -> Manifest:
     Raises SpecError if neither gives a command.
     """
     ending = PurePath(name).suffix
-    interpreter = _INTERPRETERS.get(ending.lower())
+    interpreter = INTERPRETERS.get(ending.lower())
     if interpreter is not None:
         command: tuple[str, ...] = (*interpreter, name)
     elif mode & _MAY_RUN:
         command = (f"./{name}",)
     else:
-        known = ", ".join(_INTERPRETERS)
+        known = ", ".join(INTERPRETERS)
         raise SpecError(
             f"{safe_path(named)}: not executable, and its ending {safe_path(ending) or '(none)'} names no interpreter;"
             f" known: {known}; run `chmod +x {safe_path(shlex.quote(str(named)))}`, or make a folder with a {MANIFEST}"
@@ -236,13 +237,14 @@ def _manifest_of_script(name: str, mode: int, named: Path) -> Manifest:
     return validation.read_struct({"name": PurePath(name).stem, "command": list(command)}, Manifest, place=str(named))
 
 
-def bot_files(path: Path) -> Iterator[BotFile]:
+def bot_files(path: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
     """Yield the files of the bot, in order of their relative paths; for a script, the script alone.
 
-    Raises SpecError for links, devices, too many or too large files, and files that vanish meanwhile.
+    Raises SpecError for links, devices, too many or too large files, and files that vanish meanwhile; with
+    `is_handed_in` for hard links, too.
     """
     with _open_bot(path, path) as entry:
-        yield from _files(entry, path.name, path)
+        yield from _files(entry, path.name, path, is_handed_in=is_handed_in)
 
 
 def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:

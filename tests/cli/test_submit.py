@@ -67,6 +67,34 @@ def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal, mo
     assert not [text for text in told.values() if "in/" in text]
 
 
+def test_a_class_is_a_table_with_the_verdict_first(terminal: Terminal) -> None:
+    """The texts for authors are called as the authors, and no name of a file is in them."""
+    folder("Doe_Jane_1")
+    folder("Roe_Ben_2", manifest="name: x\n")
+    folder("Foe_Eve_3")
+    lines = ["author,hand_in,address,active", "ada,Doe_Jane_,,yes", "ben,Roe_Ben_,,yes", "kim,kim,,yes"]
+    Path("authors.csv").write_text("\n".join(lines))
+
+    said = terminal.arena("submit --game nim --to told --authors authors.csv in")
+
+    assert said.code == 1
+    table = [re.split(r" {2,}", line) for line in said.out.splitlines()]
+    assert [row[:3] for row in table if row[0] in {"result", "accepted", "refused", "missing"}] == [
+        ["result", "author", "hand-in"],
+        ["accepted", "ada", "in/Doe_Jane_1"],
+        ["refused", "ben", "in/Roe_Ben_2"],
+        ["missing", "kim", "kim"],
+        ["refused", "in/Foe_Eve_3", "no line matches the name Foe_Eve_3"],
+    ]
+    told = {path.name: path.read_text() for path in Path("told").iterdir()}
+    assert {name: text.split(": ")[0] for name, text in told.items()} == {
+        "ada.txt": "accepted",
+        "ben.txt": "refused",
+        "kim.txt": "missing",
+    }
+    assert not [text for text in told.values() if re.search("Ben|Eve|in/", text)]
+
+
 def test_one_bot_is_told_step_by_step(terminal: Terminal) -> None:
     """No table, and the reason with the steps; the same content again is one entry."""
     refused = terminal.arena(f"submit {folder('cheat', script=bot_script('99'))} --game nim")

@@ -18,7 +18,7 @@ from arena.match.record import Termination
 from arena.match.settings import ClockSettings
 from arena.process import launch
 from arena.process.channel import KEPT_STDERR
-from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, Manifest
+from arena.process.manifest import INTERPRETERS, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, Manifest
 from arena.protocol import codec, messages
 from arena.protocol.session import RECEIVED, SENT, SessionPhase
 from arena.yaml_file import parse_yaml
@@ -125,7 +125,7 @@ def test_the_manifest_on_the_page_is_one() -> None:
     for key in Manifest.__struct_fields__:
         assert f"| `{key}` |" in section
         assert re.search(rf"^{key}:", example, re.MULTILINE)
-    assert all(f"`{ending}`" in section for ending in _INTERPRETERS)
+    assert all(f"`{ending}`" in section for ending in INTERPRETERS)
 
 
 def read_yaml(text: str) -> Manifest:
