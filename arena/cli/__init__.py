@@ -46,6 +46,7 @@ COMMAND_GROUPS: Final = {
         "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
         "stats": ("arena.cli.stats", "Print all results of one bot."),
         "matrix": ("arena.cli.stats", "Print who scored what against whom."),
+        "grades": ("arena.cli.grades", "Print authors, ranks and faults for a mark book."),
         "site": ("arena.cli.site", "Make web pages of leagues."),
     },
     "Look into a match": {

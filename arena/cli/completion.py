@@ -56,10 +56,11 @@ complete_tournament: Final = _completer(
 
 def complete_columns(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete the last name of a list with commas by the columns of the command's table."""
-    from arena.report.columns import LEADERBOARD, section_columns  # noqa: PLC0415 - only for this completion
+    from arena.report.columns import GRADES, LEADERBOARD, section_columns  # noqa: PLC0415 - only for this completion
     from arena.report.matches import MATCH_COLUMNS  # noqa: PLC0415 - see above
 
     tables = {
+        "grades": [column.name for column in GRADES],
         "stats": [column.name for column in section_columns("name")],
         "matches": [column.name for column in MATCH_COLUMNS],
     }

@@ -18,6 +18,7 @@ USE_CASES: Final = {
     "new_bot": "new_bot",
     "new_game": "new_game",
     "play_matches": "play_matches",
+    "read_grades": "read_grades",
     "submit_bots": "submit_bots",
     "verify_leagues": "verify_leagues",
     "withdraw_bot": "list_bots",

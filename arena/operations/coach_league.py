@@ -1,9 +1,9 @@
 """What the decisions of the players of a league cost, by match; known judgements are not made again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -21,6 +21,10 @@ from arena.process.workers import Window, Workers
 from arena.standings.mistakes import LeagueMistakes, MistakeSums
 from arena.store.folder import open_store
 from arena.store.judgements import JudgementCache
+from arena.store.matches import MatchStore
+
+if TYPE_CHECKING:
+    from arena.standings.rows import Row
 
 
 class CoachLeague(CoachRequest, frozen=True, kw_only=True):
@@ -51,8 +55,7 @@ def coach_league(request: CoachLeague, on: OnEvent = ignore) -> LeagueMistakes:
             state = load_league(store, request.league)
         rows = league_table(store, state)[0].rows
         chosen = _choose_blocks(state, request.matches)
-        spans = {key: number + 1 for key, number in sorted(chosen)}
-        matches = (match for match in store.matches(spans) if (match.key.pairing, match.key.block) in chosen)
+        matches = _read_blocks(store, chosen)
         tally = _Tally(len(chosen) * state.tournament.seats, on)
         with choosing_judges(request, state.tournament.game) as (judge,):
             workers = local_workers(request.workers, judge.limits * state.tournament.seats, on)
@@ -60,14 +63,23 @@ def coach_league(request: CoachLeague, on: OnEvent = ignore) -> LeagueMistakes:
     if not tally.judged:
         reason = next(iter(tally.failures), "no match is stored")
         raise CheckFailed(f"league {state.tournament.name}: no match was judged: {reason}")
-    return LeagueMistakes(
-        league=state.tournament.name,
-        by=tally.by,
-        judged=tally.judged,
-        stored=state.stored,
-        players=tally.sums.players(rows),
-        failures=dict(tally.failures),
-    )
+    return tally.mistakes(state, rows)
+
+
+def kept_mistakes(store: MatchStore, state: LeagueState, rows: "Sequence[Row]") -> LeagueMistakes | None:
+    """Add up the kept judgements of a league by the latest judge who judged matches of all players who have any.
+
+    None without such a judge. `rows` are those of the standings. No match is judged, and nothing is started.
+    """
+    for judge in store.judgements.judges():
+        tally = _Tally(0, ignore)
+        for match in _read_blocks(store, _choose_blocks(state, None)):
+            if (judgement := store.judgements.read(match, judge)) is not None:
+                tally.add(match, judgement)
+        mistakes = tally.mistakes(state, rows)
+        if all(player.matches for player, row in zip(mistakes.players, rows, strict=True) if row.matches):
+            return mistakes
+    return None
 
 
 class _Tally:
@@ -86,6 +98,17 @@ class _Tally:
             self.judged, self.by = self.judged + 1, judgement.by
         self._on(Progress("matches", self.judged + self.failures.total(), self._total))
 
+    def mistakes(self, state: LeagueState, rows: "Iterable[Row]") -> LeagueMistakes:
+        """Return the mistakes of the players of these rows of the standings."""
+        return LeagueMistakes(
+            league=state.tournament.name,
+            by=self.by,
+            judged=self.judged,
+            stored=state.stored,
+            players=self.sums.players(rows),
+            failures=dict(self.failures),
+        )
+
 
 def _choose_blocks(state: LeagueState, matches: int | None) -> set[tuple[str, int]]:
     """Return the blocks to judge, by pairing and number: all that are whole, or the first ones of every pairing."""
@@ -93,6 +116,12 @@ def _choose_blocks(state: LeagueState, matches: int | None) -> set[tuple[str, in
     torn = {(number, pairing.key) for pairing, number in state.torn}
     most = None if matches is None else -(-matches // state.tournament.seats)
     return {(key, number) for number, key in sorted(stored - torn)[:most]}
+
+
+def _read_blocks(store: MatchStore, blocks: Collection[tuple[str, int]]) -> Iterator[MatchResult]:
+    """Yield the matches of these blocks with their records."""
+    spans = {key: number + 1 for key, number in sorted(blocks)}
+    return (match for match in store.matches(spans) if (match.key.pairing, match.key.block) in blocks)
 
 
 def _judge_all(

@@ -63,6 +63,13 @@ def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Ti
     return standings, use
 
 
+def authors_of(results: Path, tournament: Tournament) -> dict[str, str]:
+    """Return the author of each player whose bot was submitted: the owner of its name."""
+    owners = {(bot.name, bot.digest): bot.owner for bot in BotStore(results, results).submissions()}
+    bots = {player.name: (player.bot.name, player.bot.digest) for player in tournament.players}
+    return {player: owners[bot] for player, bot in bots.items() if bot in owners}
+
+
 def with_installed_bots(tournament: Tournament, bots: BotStore) -> Tournament:
     """Return the tournament with the installed copies of its bots, which do not change."""
     players = tuple(replace(player, bot=bots.install(player.bot)) for player in tournament.players)

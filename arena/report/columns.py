@@ -290,6 +290,44 @@ LEADERBOARD: Final = (
 )
 """The columns of the leaderboard; the first SHOWN_STANDINGS are its default."""
 
+_OF_STANDINGS: Final = {column.name: column for column in LEADERBOARD}
+GRADES: Final = (
+    msgspec.structs.replace(_OF_STANDINGS["rank"], meaning="place in the order of the rating, 1 is best"),
+    Definition(
+        "author",
+        "author",
+        "owner of the submitted bot; empty for a bot that was not submitted",
+        _name_cells("author"),
+        align="left",
+        is_key=True,
+    ),
+    _OF_STANDINGS["player"],
+    Definition(
+        "score",
+        "score %\n±95 %",
+        "share of the points against the yardstick in percent, by the matches of the two (or at larger tables by who of"
+        " the two came out better)",
+        _interval_cells("score", 1, 100.0),
+    ),
+    Definition(
+        "better",
+        "better\n95 %",
+        "`yes` if the player is significantly better than the yardstick, as `>` in `arena matrix`: by the ratings from"
+        " all matches, with Holm's correction for all pairs of the league; `no` does not mean worse",
+        _text_cells("better", _YES_NO.__getitem__),
+    ),
+    Definition("faults", "faults", "matches lost by the bot's own fault", _text_cells("faults", _whole)),
+    Definition(
+        "cost",
+        "cost a decision\n% of a win ±95 %",
+        "mean cost of a decision in percent of a win, less is better, by the judgements that `arena coach --league`"
+        " kept: those of the latest judge who judged matches of all players",
+        _interval_cells("cost", 2, 100.0),
+    ),
+    _OF_STANDINGS["bot"],
+)
+"""The columns of the grades for people; CSV has each number of a cell, and the faults by kind."""
+
 
 def section_columns(section: str) -> tuple[Definition, ...]:
     """Return the columns of a table of `arena stats`; `section` is opponent, seat or tenth."""

@@ -29,7 +29,7 @@ class JudgementCache:
 
     def read(self, match: MatchResult, judge: str) -> Judgement | None:
         """Return what the judge thinks of a match that has its record with it; None if that is not known."""
-        with contextlib.suppress(OSError, UnicodeDecodeError, msgspec.MsgspecError):
+        with contextlib.suppress(OSError, DamagedStore, UnicodeDecodeError, msgspec.MsgspecError):
             content = files.read_plain(self._results, _path(match, judge), _MOST_BYTES)
             heading, _, body = content.partition(b"\n")
             if heading == _heading(match, body):
@@ -42,13 +42,17 @@ class JudgementCache:
         body = msgspec.json.encode(judgement)
         files.replace_plain(self._results, _path(match, judge), f"{_heading(match, body).decode()}\n{body.decode()}")
 
-    def read_all(self, match: MatchResult) -> list[Judgement]:
-        """Return what all judges think of a match, the latest judge first."""
+    def judges(self) -> list[str]:
+        """Return the judges of whom judgements are kept, the latest first."""
         judges: list[Path] = []
         with contextlib.suppress(OSError, DamagedStore), files.open_folder(self._results, _FOLDER):
             folders = (self._results / _FOLDER).iterdir()
             judges = sorted(folders, key=lambda folder: (-folder.lstat().st_mtime_ns, folder.name))
-        return [known for judge in judges if (known := self.read(match, judge.name)) is not None]
+        return [judge.name for judge in judges]
+
+    def read_all(self, match: MatchResult) -> list[Judgement]:
+        """Return what all judges think of a match, the latest judge first."""
+        return [known for judge in self.judges() if (known := self.read(match, judge)) is not None]
 
 
 def _path(match: MatchResult, judge: str) -> str:

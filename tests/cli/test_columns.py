@@ -158,6 +158,7 @@ ARGUMENTS = {
     "league run": "league.yaml",
     "league reveal": "test",
     "stats": "p0",
+    "grades": "--yardstick p0",
     "show": "MATCH",
     "ask": "random MATCH --as p0",
     "coach": "--league test",

@@ -47,6 +47,7 @@ def run(*words: str) -> str:
         (("arena", "leaderboard", ""), []),
         (("arena", "leaderboard", "--columns", "m"), ["margin", "mu-3s", "matches", "ms/move"]),
         (("arena", "stats", "p0", "--columns", "matches,s"), ["matches,score"]),
+        (("arena", "grades", "--columns", "rank,b"), ["rank,better", "rank,bot"]),
         (("arena", "league", "matches", "--columns", "id,bl"), ["id,block"]),
     ],
 )

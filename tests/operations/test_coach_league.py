@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.opinions import NIM_JUDGE
 from support.tampering import delete_match
 
 from arena.errors import ArenaError, SpecError
@@ -18,25 +19,6 @@ from arena.operations.verify_leagues import VerifyLeagues, verify_leagues
 from arena.standings.mistakes import LeagueMistakes, PlayerMistakes
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("league")]
-JUDGE = """
-import json, os, pathlib, sys
-from functools import reduce
-from operator import xor
-
-for line in sys.stdin:
-    m = json.loads(line)
-    if m["type"] == "hello":
-        answer = {"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}
-    elif m["type"] == "match_start":
-        answer = {"type": "ready", "match": m["match"]}
-    elif m["type"] == "evaluate":
-        heaps = m["view"]["heaps"]
-        after = [[*heaps[:a["heap"]], heaps[a["heap"]] - a["count"], *heaps[a["heap"] + 1:]] for a in m["legal"]]
-        answer = {"type": "evaluation", "id": m["id"], "values": [float(reduce(xor, left) == 0) for left in after]}
-    else:
-        continue
-    print(json.dumps(answer), flush=True)
-"""
 PERFECT = """next((i for i, a in enumerate(m["legal"]) if not __import__("functools").reduce(lambda x, y: x ^ y,
  [h - (a["count"] if n == a["heap"] else 0) for n, h in enumerate(m["view"]["heaps"])])), 0)""".replace("\n", "")
 
@@ -45,7 +27,7 @@ PERFECT = """next((i for i, a in enumerate(m["legal"]) if not __import__("functo
 def league(terminal: Terminal) -> Terminal:
     """A league of nim with a perfect player, and a bot that judges it exactly."""
     Path("perfect.py").write_text(bot_script(PERFECT))
-    Path("judge.py").write_text(JUDGE)
+    Path("judge.py").write_text(NIM_JUDGE)
     terminal.played("random", "./perfect.py", "random", options={"heaps": [3, 4, 5]})
     return terminal
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,16 +63,24 @@ class Terminal:
 
     def played(self, *players: str, flags: str = "", **changes: Any) -> None:
         """The folder after `league`, which is called once for the same words and files; each test gets a copy."""
-        assert self._leagues is not None
         files = sorted((str(path), path.read_bytes()) for path in Path().rglob("*") if path.is_file())
-        kept = self._leagues / hashlib.sha256(repr((players, flags, changes, files)).encode()).hexdigest()
+
+        def play() -> None:
+            said = self.league(*players, flags=flags, **changes)
+            assert said.code == 0, said.err
+
+        self.made(hashlib.sha256(repr((players, flags, changes, files)).encode()).hexdigest(), play)
+
+    def made(self, key: str, make: Callable[[], object]) -> None:
+        """The folder after `make`, which is called once for the same key; each test gets a copy."""
+        assert self._leagues is not None
+        kept = self._leagues / key
         if not kept.exists():
             folder = Path(tempfile.mkdtemp(dir=self._leagues))
             folder.chmod(0o755)
             shutil.copytree(".", folder, dirs_exist_ok=True)
             with contextlib.chdir(folder):
-                said = self.league(*players, flags=flags, **changes)
-            assert said.code == 0, said.err
+                make()
             with contextlib.suppress(OSError):  # there already: another process of pytest was quicker
                 folder.rename(kept)
         shutil.copytree(kept, ".", dirs_exist_ok=True)

@@ -14,6 +14,26 @@ from arena.match.record import MatchRecord
 from support.scripted_bot import CLOCK, Message, ScriptedBot, seated
 
 EVALUATING: Final = b'{"type":"hello","protocols":[1],"capabilities":["evaluate"]}'
+NIM_JUDGE: Final = """
+import json, os, pathlib, sys
+from functools import reduce
+from operator import xor
+
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello":
+        answer = {"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}
+    elif m["type"] == "match_start":
+        answer = {"type": "ready", "match": m["match"]}
+    elif m["type"] == "evaluate":
+        heaps = m["view"]["heaps"]
+        after = [[*heaps[:a["heap"]], heaps[a["heap"]] - a["count"], *heaps[a["heap"] + 1:]] for a in m["legal"]]
+        answer = {"type": "evaluation", "id": m["id"], "values": [float(reduce(xor, left) == 0) for left in after]}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+"""The source of a bot that judges Nim exactly."""
 Values = list[float]
 
 

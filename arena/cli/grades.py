@@ -1,0 +1,30 @@
+"""`arena grades`: results of a league for the marks of a course."""
+
+import click
+
+from arena.cli.completion import complete_league
+from arena.cli.edge import show_events
+from arena.cli.options import columns_option, format_option, requesting
+from arena.operations.read_grades import ReadGrades, read_grades
+from arena.report.formats import Style
+from arena.report.grades import grades_page
+
+
+@click.command()
+@requesting(ReadGrades)
+@click.argument("league", required=False, shell_complete=complete_league)
+@click.option("--yardstick", required=True, metavar="PLAYER", help="Player with whom all others are compared.")
+@format_option(("csv", "table", "markdown", "json"))
+@columns_option
+def grades(request: ReadGrades, form: str, style: Style) -> None:
+    """Print each player of a league with the author of the bot, for a mark book.
+
+    LEAGUE may be left out if there is only one. A line has the rank, the score against the yardstick with its 95 %
+    interval, whether the player is significantly better, the faults, and the mean cost of a decision if `arena coach
+    --league` has run. The author is the owner of a submitted bot. --format table --columns all explains the columns.
+
+    Example: arena grades first --yardstick greedy
+    """
+    with show_events() as on:
+        found = read_grades(request, on)
+    click.echo(grades_page(found).render(form, style))
