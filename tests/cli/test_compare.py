@@ -49,3 +49,16 @@ def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> 
     resumed = terminal.arena(command).out
 
     assert whole == parallel == resumed
+
+
+@pytest.mark.slow
+def test_a_comparison_goes_on_by_another_model(terminal: Terminal) -> None:
+    """Blocks that were stored without luck are measured; none is played twice, and the verdict has the same blocks."""
+    command = "compare greedy random --seed 0 --elo1 200 --format json"
+    plain = json.loads(terminal.arena(f"{command} --model logistic").out)
+    adjusted = json.loads(terminal.arena(f"{command} --model luck-adjusted").out)
+    shutil.rmtree("results")
+    alone = json.loads(terminal.arena(f"{command} --model luck-adjusted").out)
+
+    assert plain["verdict"] == adjusted["verdict"] == "accept H1"
+    assert adjusted == alone
