@@ -1,13 +1,15 @@
 """`arena verify --replay`: the same bots, asked again from the start of their processes, do what is stored."""
 
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.league_made import FakeBackend
 
+from arena.league.schedule import Job
+from arena.match.columns import PlayedBlock
 from arena.match.secret_luck import Secret
 from arena.operations.leagues import load_league
 from arena.store.bots import BotStore
@@ -54,27 +56,18 @@ def test_without_the_secret_nothing_is_played(terminal: Terminal) -> None:
     )
 
 
-class Dying:
-    """A backend of which every worker dies."""
-
-    slots = 1
-
-    def submit(self, *_: object) -> Future[Any]:
-        future = Future[Any]()
-        future.set_exception(BrokenExecutor("the worker died"))
-        return future
-
-    def close(self, *, is_interrupted: bool) -> None: ...
-
-
 def test_blocks_that_no_worker_could_play_are_no_difference(terminal: Terminal) -> None:
     """Blocks that no worker could play are reported apart from differences and not counted as matches."""
+
+    def die(_: Job) -> list[PlayedBlock]:
+        raise BrokenExecutor("the worker died")
+
     play(terminal, "random", "random", seed=1, cycles=1, chunk_blocks=1)
 
     with open_store(terminal.results) as store:
         bots = BotStore(terminal.results, terminal.folder)
         league, secrets = load_league(store, None), [Secret.public("1")]
-        told = [text for _, text in audit_by_replay(store, bots, league, secrets, 1, "none", Dying())]
+        told = [text for _, text in audit_by_replay(store, bots, league, secrets, 1, "none", FakeBackend(die))]
 
     assert len(told) == 2
     assert told[0].startswith("played again, ")

@@ -1,17 +1,15 @@
 """A league of nim between given players, played and stored as every league, in this process."""
 
 import contextlib
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from arena.league.driver import Backend, PlayedBlocks, play_jobs
-from arena.league.schedule import Job, jobs
+from arena.league.driver import Backend, play_jobs
+from arena.league.schedule import jobs
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.league.worker import OnFinished
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation
@@ -20,6 +18,7 @@ from arena.store import database
 from arena.store.matches import MatchStore
 from support import made_matches
 from support.bot_source import bot_script
+from support.league_made import FakeBackend
 from support.threads import play_whole_job
 
 QUICK: Final = ClockSettings(move_ms=120, bank_ms=0, wall_ms=300, startup_ms=5_000)
@@ -34,21 +33,6 @@ HONEST: Final = bot_script(
     start="think_s = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0",
     asked="time.sleep(think_s)",
 )
-
-
-class InThisProcess:
-    """A backend that plays each job when it is submitted, so that nothing can grow unseen."""
-
-    slots = 1
-
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
-        """See Backend.submit."""
-        future: Future[PlayedBlocks] = Future()
-        future.set_result(play_whole_job(job))
-        return future
-
-    def close(self, *, is_interrupted: bool) -> None:
-        """See Backend.close."""
 
 
 def honest_bots(folder: Path) -> tuple[BotSpec, BotSpec]:
@@ -78,11 +62,11 @@ def league_of(players: tuple[Player, ...], clock: ClockSettings, *, blocks: int 
 def played(
     tournament: Tournament, results: Path, *, isolation: Isolation = "sandbox", backend: Backend | None = None
 ) -> list[MatchRecord]:
-    """Play the league, store it, and read its records back."""
+    """Play the league, by default in this process, so that nothing can grow unseen; store it, and read its records."""
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        play_jobs([jobs(tournament, {}, isolation)], backend or InThisProcess(), commit=store.save)
+        play_jobs([jobs(tournament, {}, isolation)], backend or FakeBackend(play_whole_job, slots=1), commit=store.save)
         return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 
