@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.cli_arena import ROOT
-from support.e2e_arena import DEADLINE_S, Place, a_second
-from support.waiting import until
+from support.e2e_arena import DEADLINE_S, Place
+from support.waiting import a_second, until
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process

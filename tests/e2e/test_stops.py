@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.e2e_arena import DEADLINE_S, Place, a_second
-from support.waiting import until
+from support.e2e_arena import DEADLINE_S, Place
+from support.waiting import a_second, until
 
 pytestmark = pytest.mark.process
 alone = pytest.mark.alone  # a second is a second where nothing else plays

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from support.cli_arena import ROOT
 from support.docs_pages import blocks
-from support.e2e_arena import a_second
+from support.waiting import a_second
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

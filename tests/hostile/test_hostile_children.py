@@ -18,9 +18,9 @@ from support.hostile_play import (
     hostile,
     is_gone,
     left_of,
-    slack_s,
 )
 from support.process_boxes import host_environment
+from support.waiting import a_second
 
 from arena.match.record import MatchRecord
 from arena.process.launch import STRICTEST, Confinement
@@ -108,7 +108,7 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
         took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
 
     assert records[0].termination.value == "timeout"
-    assert took_s < 0.4 + 2 * slack_s()
+    assert took_s < 0.4 + 2 * a_second()
     assert is_gone(lambda: left_of(bot))
 
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 from msgspec.structs import replace
-from support.hostile_play import CLOCK, WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from support.hostile_play import CLOCK, WideNim, against, elapsed_s, hostile, is_gone, left_of
+from support.waiting import a_second
 
 from arena.match.record import MatchRecord
 
@@ -63,7 +64,7 @@ def test_a_request_larger_than_the_pipe_to_who_does_not_read(mode: str, terminat
     with hostile(mode) as bot:
         took_s = elapsed_s(lambda: check_forfeit(against(bot.bot_player, game=WideNim(200_000)), termination, sentence))
 
-        assert took_s < WALL_S + 2 * slack_s()
+        assert took_s < WALL_S + 2 * a_second()
     assert is_gone(lambda: left_of(bot))
 
 
@@ -76,7 +77,7 @@ def test_who_ignores_everything_is_killed_after_the_grace() -> None:
     took_s = elapsed_s(lambda: endings.append(bot.bot_player.close()))
 
     assert endings == ["was killed"]
-    assert took_s < 1.0 + slack_s()
+    assert took_s < 1.0 + a_second()
     assert is_gone(lambda: left_of(bot))
 
 

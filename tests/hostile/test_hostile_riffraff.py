@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 from msgspec import Struct
 from support.hostile_bots import HostileBot, bot_of, stage
-from support.hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb, slack_s
+from support.hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb
 from support.process_boxes import open_files
-from support.waiting import eventually
+from support.waiting import a_second, eventually
 
 from arena.games import load_game
 from arena.games.luck import derive
@@ -190,7 +190,7 @@ def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undistur
     assert record.termination.value in rascal.ends.split(" or "), said
     assert rascal.word in said
     assert "BROKE" not in said
-    assert took_s < LONGEST_S * slack_s()
+    assert took_s < LONGEST_S * a_second()
     faults = [set(seat.faults or ()) - REFUSED_PASSES for seat in record.seats]
     assert faults == [set(), set(rascal.faults) - REFUSED_PASSES, set()]
     assert [seat.ignored for seat in record.seats] == [{}, record.seats[EVIL].ignored, {}]

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.hostile_play import BARE, CLOCK, HOSTILE, Guest, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from support.hostile_play import BARE, CLOCK, HOSTILE, Guest, against, elapsed_s, hostile, is_gone, left_of
+from support.waiting import a_second
 
 from arena.errors import HarnessFault
 from arena.match.record import Forfeit, MatchRecord
@@ -105,7 +106,7 @@ def test_a_bot_that_never_says_hello_is_named_too() -> None:
     assert record.fault is not None
     assert 'no "hello" within 0.3 s' in record.fault.message
     assert f"`python3 hostile.py never-hello` in {HOSTILE.parent}" in record.fault.message
-    assert took_s < 0.3 + slack_s()
+    assert took_s < 0.3 + a_second()
     assert is_gone(lambda: left_of(bot))
 
 

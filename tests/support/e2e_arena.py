@@ -141,8 +141,3 @@ class Place:
         if not is_alive(int(entry.name)):
             return False
         return marker in (entry / "environ").read_bytes() or str(self.results) in (entry / "mountinfo").read_text()
-
-
-def a_second() -> float:
-    """One second, or its like on a machine that has more to do than cores to do it on."""
-    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))

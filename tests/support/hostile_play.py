@@ -1,6 +1,5 @@
 """A match with a hostile bot, and what must be seen of it afterwards: time, memory, processes."""
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -112,11 +111,6 @@ def elapsed_s(action: Callable[[], object]) -> float:
     begin_s = time.monotonic()
     action()
     return time.monotonic() - begin_s
-
-
-def slack_s() -> float:
-    """The time that this machine may add to a measured one: a second, or its like if it has more to do than cores."""
-    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 def all_pids() -> list[int]:

@@ -30,6 +30,11 @@ def until(condition: Callable[[], object], *, within_s: float = PATIENCE_S, what
     return time.monotonic() - start_s
 
 
+def a_second() -> float:
+    """One second, or its like on a machine that has more to do than cores to do it on."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def state_of(pid: int) -> tuple[str, int, int]:
     """The kernel's letter, process group and session of a process; X, 0, 0 if it is gone."""
     fields = read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()
