@@ -23,7 +23,7 @@ def check(request: CheckBot) -> None:
 
     BOT is a script, a folder with bot.yaml, or a name. It is tried as the tournament of --for plays. Without one it
     plays each game that its bot.yaml names, or that of --game. It also plays a match with other options of the game,
-    such as expansions; a fault there is a remark.
+    such as expansions; a fault there is a remark. The values of a bot that evaluates are compared with results.
 
     The luck of its matches follows from a new secret, which is printed at the end.
 

@@ -15,16 +15,18 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from arena.conformance.analyst import examine_values
 from arena.errors import BotFault, CheckFailed
 from arena.games import load_game
 from arena.games.api import fault_policy_of, simulator_of
+from arena.match.analyst import offer_evaluation
 from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.line_recorder import split_ignored
 from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecord, Termination
 from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import MatchSettings, open_channel, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, open_channel, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
@@ -165,12 +167,13 @@ class _Examination:
         self._seats = self._tables[0].seats
         self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
+        self._evaluates = False
 
-    def steps(self) -> list[tuple[str, Callable[[], str]]]:
-        """Return the steps in order, each with its title."""
+    def steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        """Yield the steps in order, each with its title; a bot that evaluates, as the last one finds, gets one more."""
         # without a fault policy a refused answer has ended its match, and with it the check
         refusals = [("gives answers that count", self._refusals)] if fault_policy_of(self._rules) is not None else []
-        return [
+        steps: list[tuple[str, Callable[[], str]]] = [
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
             (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._play_several),
@@ -183,6 +186,9 @@ class _Examination:
             (f"ends by itself within {GRACE_S:.0f} s after quit", self._end_by_quit),
             ("ends by itself when its stdin is closed", self._end_by_closing),
         ]
+        yield from steps
+        if self._evaluates:
+            yield "gives values that agree with the results", self._review_values
 
     def end(self) -> None:
         """End all processes of the bot."""
@@ -192,7 +198,9 @@ class _Examination:
         """Start a process of the bot in its sandbox."""
         return open_channel(self._bot, self._confinement)
 
-    def _enter(self, open_channel: Callable[[], Channel], table: TrialTable | None = None) -> BotPlayer:
+    def _enter(
+        self, open_channel: Callable[[], Channel], table: TrialTable | None = None, clock: ClockSettings | None = None
+    ) -> BotPlayer:
         """Make a player whose processes come from `open_channel`, for the plan's first table or another."""
         table, line_bytes = table or self._tables[0], self._confinement.limits.line_bytes
         return BotPlayer(
@@ -200,7 +208,7 @@ class _Examination:
             bot=self._bot.digest,
             open_channel=open_channel,
             hello=hello_for(self._rules, table.options, self._clock.startup_ms, line_bytes, table.seats),
-            clock=self._clock,
+            clock=clock or self._clock,
             suspended=never_suspended,
         )
 
@@ -336,11 +344,21 @@ class _Examination:
         return "with exit code 0"
 
     def _end_by_closing(self) -> str:
-        """Start a process and close its stdin; _Remark if it goes on."""
-        talk = self._enter(self._open).start_process()  # on a slow machine it could not end before it has started
+        """Start a process, offer it to evaluate, and close its stdin; _Remark if it goes on."""
+        bot_player = offer_evaluation(self._enter(self._open))
+        talk = bot_player.start_process()  # on a slow machine it could not end before it has started
+        self._evaluates = bot_player.may_evaluate
         if talk.channel.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
         return "at the end of its input"
+
+    def _review_values(self) -> str:
+        """Compare the values of a bot that evaluates with results; _Remark if they do not agree."""
+        open_bot = partial(self._enter, self._open, None)
+        text, is_sound = examine_values(self._plan.settings, self._records, open_bot)
+        if not is_sound:
+            raise _Remark(text)
+        return text
 
 
 class _NoisyChannel:

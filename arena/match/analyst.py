@@ -54,7 +54,7 @@ def opinion_of_bot(record: MatchRecord, label: str, open_bot: Callable[[int], Bo
         judge_choice(len(record.steps))
     start, start_from = _start(record, game, choices, values, label)
     return Opinion(
-        f"the bot {label}", values, start, start_from, tuple(_payoff(record.ranks, rank) for rank in record.ranks)
+        f"the bot {label}", values, start, start_from, tuple(payoff_of(record.ranks, rank) for rank in record.ranks)
     )
 
 
@@ -69,8 +69,7 @@ class _Analyst:
         self._observe = observer_of(game)
         self._lost = ""
         stack.callback(bot.close, grace_s=0.0)
-        hello = bot.start_up.hello
-        bot.start_up.hello = replace(hello, capabilities=(*hello.capabilities, m.EVALUATE))
+        offer_evaluation(bot)
         start = m.MatchStart(
             match=record.wire_id or record.match,
             seat=seat,
@@ -84,9 +83,7 @@ class _Analyst:
         try:
             bot.begin(start, game)
         except BotFault as fault:
-            last = printable("".join(bot.stderr().splitlines()[-1:]))
-            stderr = f"; the last line of its stderr: {last}" if last else ""
-            raise JudgeFailed(f"{bot.player} does not start: {fault.message}{stderr}") from None
+            raise JudgeFailed(f"{bot.player} does not start: {fault.message}{quote_stderr(bot)}") from None
         if not bot.may_evaluate:
             raise JudgeFailed(f"{bot.player} does not evaluate: its hello has no capability `{m.EVALUATE}`")
 
@@ -96,10 +93,9 @@ class _Analyst:
             return self._lost
         view = self._observe(choice.before, choice.seat)
         try:
-            answer = self.bot.evaluate(
-                ActionRequest(choice.before, choice.seat, choice.index + 1, view, choice.actions)
+            answer = values_of(
+                self.bot, ActionRequest(choice.before, choice.seat, choice.index + 1, view, choice.actions)
             )
-            _require_values(answer, len(choice.actions))
         except BotFault as fault:
             if isinstance(fault, ProtocolViolation) or not self.bot.is_reachable:
                 self._lost = f"the analyst had ended: {fault.message}"
@@ -116,10 +112,25 @@ class _Analyst:
         )
 
 
-def _require_values(answer: m.Evaluation, count: int) -> None:
-    """Raise MalformedReply if the answer does not have a value for each of `count` actions, and an error or none."""
+def offer_evaluation(bot: BotPlayer) -> BotPlayer:
+    """Offer the capability to evaluate to the next process of a bot, and return the bot."""
+    hello = bot.start_up.hello
+    bot.start_up.hello = replace(hello, capabilities=(*hello.capabilities, m.EVALUATE))
+    return bot
+
+
+def quote_stderr(bot: BotPlayer) -> str:
+    """Return the last line of a bot's stderr as the end of a sentence; empty if there is none."""
+    last = printable("".join(bot.stderr().splitlines()[-1:]))
+    return f"; the last line of its stderr: {last}" if last else ""
+
+
+def values_of(bot: BotPlayer, request: ActionRequest) -> m.Evaluation:
+    """Return a bot's values of the listed actions; raises BotFault, also for another number of values or errors."""
+    answer, count = bot.evaluate(request), len(request.legal or ())
     if len(answer.values) != count or len(answer.errors) not in {0, count}:
         raise MalformedReply(f"{len(answer.values)} values and {len(answer.errors)} errors for {count} actions")
+    return answer
 
 
 def _report(game: Game[Any, Any], decision: Sequence[ReplayStep], analysts: Sequence[_Analyst]) -> None:
@@ -157,6 +168,6 @@ def _start(
     return (0.5,) * len(record.seats), "all seats alike"
 
 
-def _payoff(ranks: Sequence[int], rank: int) -> float:
+def payoff_of(ranks: Sequence[int], rank: int) -> float:
     """Return the mean over the opponents of win 1, draw 1/2, of a seat with that rank."""
     return (sum(other > rank for other in ranks) + (ranks.count(rank) - 1) / 2) / (len(ranks) - 1)

@@ -20,7 +20,7 @@ PROTOCOL_MINOR: Final = 3
 CAPABILITIES: Final = ("events", "simulate")
 """Bots may ask for these; `simulate` is offered only in games with a simulator."""
 EVALUATE: Final = "evaluate"
-"""The capability of an analyst; it is offered only where a match is judged."""
+"""The capability of an analyst; it is offered where a match is judged, and at the end of the conformance check."""
 
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Payoff = Annotated[float, Meta(ge=0, le=1)]

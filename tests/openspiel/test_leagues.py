@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,8 @@ def test_a_match_is_judged_by_playouts(name: str, tmp_path: Path) -> None:
         *_, last = judged["decisions"]
         if name == "tic_tac_toe" and judged["ledgers"][last["seat"]]["payoff"] == 1:
             assert last["chosen_value"] > 0.9
+    checked = arena("check", "montecarlo", "--game", f"openspiel:{name}")
+    assert re.search(r"ok +gives values that agree with the results: in \d+ matches", checked)
 
 
 def recorded(name: str, salt: int = 0, seed: str = "") -> tuple[MatchRecord, list[RandomBot]]:
