@@ -3,17 +3,10 @@
 What is claimed is 95 %. Of all distributions of blocks some are worse; how much worse is computed here.
 """
 
-import csv
-import io
-import json
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from support.standings_coverage import BLOCKS, Exact, simulated
-from support.standings_made import played, table
 
-from arena.report.leaderboard import leaderboard_page
 from arena.standings.scores import mean_of, shares_of
 
 LEAST = 0.93
@@ -35,32 +28,6 @@ def test_a_margin_is_the_same_from_blocks_and_from_their_sums() -> None:
 
     assert mean_of(blocks) == mean_of(sums)
     assert mean_of(blocks, lowest=0, highest=20) != mean_of(sums, lowest=0, highest=20)
-
-
-ANN_WON = {0: (0, 0), 1: (0, 1), 2: (2, 0), 3: (2, 1), 4: (2, 2)}
-"""Blocks by ann's points: what she got from her first and her second match."""
-
-
-def exported(counts: Sequence[int], form: str) -> tuple[float, float]:
-    """The ends of ann's score in an export of the league with so many blocks of each kind."""
-    matches = []
-    for block, points in enumerate(np.repeat(range(5), counts)):
-        first, second = ANN_WON[int(points)]
-        matches += [played("ab", (first, 2 - first), block=block), played("ba", (2 - second, second), block=block)]
-    text = leaderboard_page(table(*matches), None).render(form)
-    rows = json.loads(text)["standings"]["rows"] if form == "json" else csv.DictReader(io.StringIO(text))
-    (ann,) = (row for row in rows if row["player"] == "ann")
-    return float(ann["score_low"]) - 1e-12, float(ann["score_high"]) + 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["json", "csv"])
-@pytest.mark.parametrize("blocks", EXACT)
-def test_the_exported_ends_hold_the_truth(blocks: int, form: str) -> None:
-    """Whatever a program reads. `score_error` was 0 where all blocks are equal: 50 % at two blocks."""
-    exact = Exact(blocks, lambda counts: exported(counts, form))
-
-    assert {kind: found for kind in BLOCKS if (found := exact.coverage(BLOCKS[kind])) < LEAST} == {}
 
 
 @pytest.mark.slow

@@ -183,13 +183,6 @@ def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monk
         store(tmp_path).find("./fox")
 
 
-def test_the_bundled_bots_are_found_without_a_folder(tmp_path: Path) -> None:
-    """Bundled bots are found by name in any working folder; an unknown name is answered with their names."""
-    assert store(tmp_path).find("greedy").name == "greedy"
-    with pytest.raises(SpecError, match=r'no bot "fox"; known: alphabeta, el-dado, greedy, greedy-c, '):
-        store(tmp_path).find("fox")
-
-
 @pytest.mark.parametrize("is_submitted", [False, True])
 def test_a_bot_of_the_user_hides_the_bundled_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_submitted: bool
@@ -224,19 +217,6 @@ def test_no_bundled_bot_plays_for_one_that_cannot_be_read(tmp_path: Path) -> Non
 
     with pytest.raises(SpecError, match=r'greedy/bot\.yaml: the key "command" is missing'):
         store(tmp_path).find("greedy")
-
-
-def test_finds_the_namesake_among_the_bundled(tmp_path: Path) -> None:
-    """Another bot of the same name, and where it lies; nothing for a new name."""
-    bot_folder(tmp_path / "bots" / "red", "fox")
-    bots = store(tmp_path)
-
-    found = bots.namesake(read_bot(bot_folder(tmp_path / "mine", "fox", content="other")))
-    other = bots.namesake(read_bot(bot_folder(tmp_path / "else", "owl")))
-
-    assert found is not None
-    assert (found[0].name, found[1]) == ("fox", tmp_path / "bots" / "red")
-    assert other is None
 
 
 def test_a_withdrawn_submission_is_off_the_list(tmp_path: Path) -> None:

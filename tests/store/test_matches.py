@@ -1,6 +1,8 @@
 """Matches in the database: exactly once, whole blocks, in the order of the schedule."""
 
+import functools
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -104,19 +106,14 @@ class Failing:
         self._left = after
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+        method = getattr(self._connection, name)
+        return functools.partial(self._count, method) if name in {"execute", "executemany"} else method
 
-    def execute(self, *arguments: Any) -> Any:
+    def _count(self, method: Callable[..., Any], statement: str, *values: Any) -> Any:
         self._left -= 1
-        if self._left < 0 and not arguments[0].startswith("ROLLBACK"):
+        if self._left < 0 and statement != "ROLLBACK":
             raise KeyboardInterrupt
-        return self._connection.execute(*arguments)
-
-    def executemany(self, *arguments: Any) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise KeyboardInterrupt
-        return self._connection.executemany(*arguments)
+        return method(statement, *values)
 
 
 def stored(store: MatchStore, league: Tournament) -> list[int]:

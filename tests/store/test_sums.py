@@ -46,11 +46,16 @@ def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.3, 0.8, 1.0]), luck=st.sampled_from([0.0, 0.7, 1.0]))
+@given(
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([0.3, 0.8, 1.0]),
+    luck=st.sampled_from([0.0, 0.7, 1.0]),
+    batch=st.sampled_from([3, match_tables.BATCH]),
+)
 def test_sums_are_those_of_the_matches(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, share: float, luck: float
+    tmp_path_factory: pytest.TempPathFactory, seed: int, share: float, luck: float, batch: int
 ) -> None:
-    """Holes, forfeits, two to ten seats, fractions of several units, some luck or none; whole leagues and parts."""
+    """Holes, forfeits, two to ten seats, fractions, some luck or none; leagues and parts, unpacked in any batches."""
     rng = Random(seed)
     results = [
         made(rng, MatchKey(key, block, rotation), tuple(places), luck=luck)
@@ -60,27 +65,12 @@ def test_sums_are_those_of_the_matches(
         if rng.random() < share
     ]
     keys = rng.sample(["none", *(key for key, _ in PAIRINGS)], 5)
-    with writing(tmp_path_factory.mktemp("results")) as store:
+    with pytest.MonkeyPatch.context() as patch, writing(tmp_path_factory.mktemp("results")) as store:
+        patch.setattr(match_tables, "BATCH", batch)
         saved(store, rng.sample(results, len(results)))
 
         checked(store, results, dict.fromkeys(keys, 10))
         checked(store, results, {key: rng.randint(0, 4) for key in keys})
-
-
-def test_batches_of_pairings_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many are unpacked at once."""
-    rng = Random(3)
-    results = [
-        made(rng, MatchKey(key, block, rotation), tuple(places))
-        for key, places in PAIRINGS
-        for block in range(3)
-        for rotation in range(len(places))
-    ]
-    monkeypatch.setattr(match_tables, "BATCH", 3)
-    with writing(tmp_path) as store:
-        saved(store, results)
-
-        checked(store, results, {key: 10 for key, _ in PAIRINGS})
 
 
 @pytest.mark.parametrize("unit", [1, 3])

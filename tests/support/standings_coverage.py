@@ -1,7 +1,7 @@
 """Distributions of blocks of two matches, and how often the interval of a score holds the truth."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -54,9 +54,9 @@ def interval_of(strata: Sequence[Sequence[int]]) -> tuple[float, float]:
 class Exact:
     """Coverage without simulation: all results of so many blocks of one pairing, each as likely as it is."""
 
-    def __init__(self, blocks: int, ends_of: Callable[[Sequence[int]], tuple[float, float]] | None = None) -> None:
+    def __init__(self, blocks: int) -> None:
         self._counts = np.array(list(all_counts(blocks)))
-        ends = np.array([ends_of(counts) if ends_of else interval_of([counts]) for counts in self._counts])
+        ends = np.array([interval_of([counts]) for counts in self._counts])
         self._low, self._high = ends[:, 0], ends[:, 1]
         logs = np.array([math.lgamma(number + 1) for number in range(blocks + 1)])
         self._ways = logs[blocks] - logs[self._counts].sum(axis=1)
