@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,16 +11,13 @@ import pytest
 from support.bot_source import bot_script
 from support.league_made import players_of
 from support.made_matches import tournament
-from support.threads import play_whole_job
+from support.threads import make_void, play_whole_job
 
 from arena.errors import HarnessFault
 from arena.league import worker
 from arena.league.schedule import Fixture, Job, jobs
 from arena.league.worker import ATTEMPTS, play_rotations
-from arena.match import referee
-from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
-from arena.match.settings import MatchSpec
 
 MEMORY = bot_script(
     'seen.digest()[0] % len(m["legal"])',
@@ -137,21 +134,6 @@ def courses(job: Job) -> dict[tuple[int, int], list[str]]:
     return {(match.key.rotation, match.key.block): notes_of(unpack(match.record)) for match in matches}
 
 
-def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
-    """Let the referee fail in that match, so many times; the processes have met it then."""
-    left = times
-
-    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
-        nonlocal left
-        record = referee.play_match(spec, participants, **meter)
-        if spec.match == match and left:
-            left -= 1
-            raise HarnessFault("all was quiet")
-        return record
-
-    monkeypatch.setattr(worker, "play_match", play)
-
-
 @pytest.mark.process
 @pytest.mark.parametrize(("rotation", "times"), [(0, 3), (1, 1)])
 def test_a_void_match_changes_nothing_in_other_rotations(
@@ -159,7 +141,7 @@ def test_a_void_match_changes_nothing_in_other_rotations(
 ) -> None:
     """Nor in matches before it. After it new processes go on; a block that was void three times is left out."""
     undisturbed = courses(job)
-    void(monkeypatch, job.fixtures[2].match_id(rotation), times)
+    make_void(monkeypatch, job.fixtures[2].match_id(rotation), times)
 
     found = courses(job)
 

@@ -1,6 +1,5 @@
 """A worker's tables: which process plays which matches."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +8,19 @@ import pytest
 from support.bot_source import bot_script
 from support.league_made import ROOT, match, players_of
 from support.made_matches import RECORD, tournament
-from support.threads import play_whole_job
+from support.threads import make_void, play_whole_job
 
-from arena.errors import HarnessFault, SpecError
+from arena.errors import SpecError
 from arena.league import worker
 from arena.league.exhibition import play_here
 from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player
 from arena.league.worker import fits_one_core, play_job
-from arena.match import referee
 from arena.match.columns import PlayedBlock
-from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.results import MatchKey
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings, MatchSpec, confine
+from arena.match.settings import ClockSettings, confine
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
 
@@ -104,25 +101,14 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     """It comes back with the last reason and without matches; each attempt is logged; the next block is played."""
     league = tournament(players=players_of(tmp_path, WITNESS), cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
     (job,) = jobs(league, {}, "none")
-    monkeypatch.setattr(worker, "play_match", _void_in(job.fixtures[0].draw.luck))
+    make_void(monkeypatch, job.fixtures[0].match_id(1), 3)
 
     first, second = play_whole_job(job)
 
     assert (first.matches, first.void) == (0, "void 3 times, the last time because all was quiet")
     assert (second.matches, second.void) == (2, "")
     attempts = [record.getMessage().partition(" is void, ")[2] for record in caplog.records]
-    assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3, 4)], "once in the other rotation"
-
-
-def _void_in(seed: str) -> Callable[..., MatchRecord]:
-    """Return a referee that fails in all matches with that luck."""
-
-    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
-        if spec.seed == seed:
-            raise HarnessFault("all was quiet")
-        return referee.play_match(spec, participants, **meter)
-
-    return play
+    assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3)]
 
 
 def job_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Job:

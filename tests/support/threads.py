@@ -1,14 +1,21 @@
 """A backend whose workers are threads of the test's own process, where a test can put another referee or stop a run."""
 
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from arena.errors import HarnessFault
+from arena.league import worker
 from arena.league.driver import PlayedBlocks
 from arena.league.schedule import Job
 from arena.league.worker import OnFinished, play_job
+from arena.match import referee
 from arena.match.columns import PlayedBlock
+from arena.match.participant import Participant
+from arena.match.record import MatchRecord
+from arena.match.settings import MatchSpec
 from arena.process.sandbox import self_test
 
 
@@ -40,3 +47,18 @@ def play_in_threads(monkeypatch: pytest.MonkeyPatch, executor: Executor | None =
         return ThreadBackend(executor)
 
     monkeypatch.setattr("arena.operations.run_league.LocalBackend", make)
+
+
+def make_void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
+    """Let the referee fail in that match, so many times; the processes have met it then."""
+    left = times
+
+    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
+        nonlocal left
+        record = referee.play_match(spec, participants, **meter)
+        if spec.match == match and left:
+            left -= 1
+            raise HarnessFault("all was quiet")
+        return record
+
+    monkeypatch.setattr(worker, "play_match", play)
