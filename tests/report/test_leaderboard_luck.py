@@ -1,16 +1,21 @@
-"""Scores without luck in a leaderboard: only where they are narrower, and without any say in ranks."""
+"""Luck in a leaderboard: scores without it, which have no say in ranks, and the audit of it, in every format."""
 
+import csv
+import io
+import json
 import random
 from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
+from support.leaderboard_made import below
 from support.made_matches import made_standings
 from support.report_leagues import FOUR, league
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS, Style
-from arena.report.leaderboard import leaderboard_page
+from arena.report.leaderboard import leaderboard_page, luck_audit
+from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
 from arena.standings.table import Standings, standings_json
 
@@ -69,3 +74,61 @@ def test_a_player_who_has_not_played_yet_has_none() -> None:
 
     assert rows.pop(FOUR[0]) is None
     assert any(rows.values())
+
+
+def foreseen(share: float, cycles: int = 60) -> list[MatchResult]:
+    """A league in which the first player has that luck in each match, and the others pay for it."""
+    found = []
+    for one in league(dict.fromkeys(FOUR, 25.0), cycles, 5):
+        lucks = (
+            [share if name == FOUR[0] else -share for name in one.players] if FOUR[0] in one.players else [0.01, -0.01]
+        )
+        found.append(replace(one, luck=tuple([round(luck * LUCK_UNIT) for luck in lucks]), luck_version="1"))
+    return found
+
+
+def test_who_stands_out_is_named_with_what_it_means() -> None:
+    """One sentence warns with the mean luck, its lower bound, and the probability of chance."""
+    (said,) = luck_audit(table(foreseen(0.5)))
+
+    assert said.startswith(
+        f"WARNING: luck audit: {FOUR[0]} is luckier than a player can be who does not know draws before they fall:"
+        " +0.500 wins a match by luck in 360 matches, at least +0."
+    )
+    assert "(99.0 %); chance makes anybody of a league so lucky with a probability of " in said
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_has_it(form: str) -> None:
+    """People get the sentence, programs the numbers."""
+    found, fair = (leaderboard_page(table(foreseen(share)), None).render(form) for share in (0.5, 0.001))
+
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(found)))
+        assert {row["player"]: row["luck_stands_out"] for row in rows} == {
+            name: str(int(name == FOUR[0])) for name in FOUR
+        }
+        assert float(next(row["luck_p"] for row in rows if row["player"] == FOUR[0])) <= LEVEL
+    else:
+        assert "luckier than a player can be who does not know draws" in found
+        assert "WARNING: luck audit" not in fair
+        assert ("luck audit: no outlier (up to 360 matches a player; family-wise" in fair) == (form == "json")
+    if form == "json":
+        document = json.loads(found)
+        assert document["luck_audit"] == luck_audit(table(foreseen(0.5)))
+        (cheat,) = [row["luck"] for row in document["standings"]["rows"] if row["luck"]["stands_out"]]
+        assert set(cheat) == {"matches", "mean", "least", "p", "stands_out"}
+
+
+def test_without_luck_it_says_that_nothing_was_tested() -> None:
+    """The wide table and JSON report it; before the first match there is no sentence."""
+    without = table(list(league(dict.fromkeys(FOUR, 25.0), 2, 5)))
+
+    assert luck_audit(without) == ["luck audit: not tested: no match has its luck measured"]
+    page = leaderboard_page(without, None)
+    assert luck_audit(without)[0] not in below(page.render("table"))
+    assert luck_audit(without)[0] in below(page.render("table", Style(is_wide=True)))
+    assert json.loads(leaderboard_page(without, None).render("json"))["luck_audit"] == luck_audit(without)
+    assert luck_audit(table([])) == []
+    csv_rows = list(csv.DictReader(io.StringIO(leaderboard_page(without, None).render("csv"))))
+    assert {row["luck_p"] for row in csv_rows} == {""}

@@ -1,11 +1,13 @@
 """Below the leaderboard: what it was made from, what its columns mean, and what not to conclude from it."""
 
+import csv
+import io
 import json
 import re
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from support.leaderboard_made import below, league, one
 from support.made_matches import made_standings
 
@@ -34,7 +36,7 @@ def test_what_the_columns_mean_stands_below_them_on_request() -> None:
 def test_a_point_of_the_rating_is_explained() -> None:
     """The explanation uses the beta and the draws of this league."""
     found, _ = league(["a", "b"])
-    drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
+    drawish = replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
 
     for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
         text = leaderboard_page(standings, None).render("table", Style(is_wide=True))
@@ -64,11 +66,11 @@ def test_players_whom_nothing_connects_are_told() -> None:
 def test_the_footer_compares_the_order_of_one_pass() -> None:
     """`same order`, or each pair in which mu puts the lower rank above the higher one; never pairs of two groups."""
     found, times = league(["a", "b", "c"])
-    played = [msgspec.structs.replace(row, rank=place, group=1) for place, row in enumerate(found.rows, start=1)]
+    played = [replace(row, rank=place, group=1) for place, row in enumerate(found.rows, start=1)]
 
     def said(*mus: float, **changes: Any) -> list[str]:
-        rows = tuple(msgspec.structs.replace(row, mu=mu) for row, mu in zip(played, mus, strict=True))
-        page = leaderboard_page(msgspec.structs.replace(found, rows=rows, **changes), times)
+        rows = tuple(replace(row, mu=mu) for row, mu in zip(played, mus, strict=True))
+        page = leaderboard_page(replace(found, rows=rows, **changes), times)
         return [line for line in below(page.render("table")) if line.startswith("TrueSkill in one pass")]
 
     names = [row.name for row in played]
@@ -78,7 +80,7 @@ def test_the_footer_compares_the_order_of_one_pass() -> None:
         f"TrueSkill in one pass: {names[2]} above {names[0]}, {names[2]} above {names[1]}"
     ]
     assert said(30.0, 25.0, 20.0, sorted_by="mu") == [], "ranks are that order"
-    played[2] = msgspec.structs.replace(played[2], group=2)
+    played[2] = replace(played[2], group=2)
     assert said(25.0, 20.0, 30.0) == ["TrueSkill in one pass: same order"]
 
 
@@ -106,9 +108,7 @@ def test_what_readers_must_know_stands_below_the_table(
     found, times = league(["a", "b"])
     pages = (
         leaderboard_page(found, times),
-        leaderboard_page(
-            msgspec.structs.replace(found, **of_standings), (msgspec.structs.replace(times[0], **of_times), times[1])
-        ),
+        leaderboard_page(replace(found, **of_standings), (replace(times[0], **of_times), times[1])),
     )
 
     plain, noted = (below(page.render("table")) for page in pages)
@@ -135,3 +135,28 @@ def test_news_of_the_league_stand_below_the_table() -> None:
     assert below(leaderboard_page(found, times, news=news).render("table"))[1:3] == news
     assert all(line in leaderboard_page(found, times, news=news).render("markdown") for line in news)
     assert json.loads(leaderboard_page(found, times, news=news).render("json"))["news"] == news
+
+
+def test_the_worst_are_named_and_the_others_counted() -> None:
+    """How many faults of which kind a player had, in how many matches; who had none is not named."""
+    found, _ = league(["ann", "bob"])
+    faults = [{"illegal_action": 7, "timeout": 1}, {}, *({"timeout": count} for count in range(1, 7))]
+    rows = tuple(replace(found.rows[0], name=f"p{8 - place}", pardoned=each) for place, each in enumerate(faults))
+
+    lines = below(leaderboard_page(replace(found, rows=rows), None).render("markdown"))
+
+    told = [line for line in lines if "went on" in line or "such faults" in line]
+    assert told[0] == "p8: 8 faults in 4 matches, after which the game went on (7 illegal_action, 1 timeout)"
+    assert [line.split(":")[0] for line in told[1:]] == ["p1", "p2", "p3", "p4", "2 other players had such faults too"]
+
+
+def test_programs_get_them_by_kind() -> None:
+    """CSV has a column for each kind, with zeros; JSON has an object."""
+    found, _ = league(["ann", "bob"])
+    faulty = replace(found, rows=(replace(found.rows[0], pardoned={"timeout": 3}), found.rows[1]))
+
+    rows = list(csv.DictReader(io.StringIO(leaderboard_page(faulty, None).render("csv"))))
+    document = json.loads(leaderboard_page(faulty, None).render("json"))
+
+    assert [(row["pardoned_timeout"], row["pardoned_illegal_action"]) for row in rows] == [("3", "0"), ("0", "0")]
+    assert [row["pardoned"] for row in document["standings"]["rows"]] == [{"timeout": 3}, {}]

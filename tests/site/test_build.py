@@ -2,8 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,21 +12,24 @@ from msgspec.structs import replace
 from support.cli_arena import Terminal
 from support.made_matches import bot
 from support.site_made import NAMES, Read, made_site, pages_of
-from support.store_made import blocks_of, fill, reading, tournament
+from support.store_made import block_of, blocks_of, fill, reading, tournament, writing
 from support.tampering import delete_match, opened
 
 from arena.errors import SpecError
-from arena.league.schedule import pairings
+from arena.league.schedule import Pairing, jobs, pairings
+from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player
 from arena.match.record import SimulationStep, unpack
 from arena.match.results import MatchResult
+from arena.operations.leagues import load_league
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import Style
 from arena.report.leaderboard import table_rows
-from arena.site.build import MARK, _MotionBudget, write_site
+from arena.site.build import MARK, _MotionBudget, site_pages, write_site
 from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
 from arena.site.plots import interval_plot, line_plot
+from arena.site.serve import LiveSite
 from arena.statistics.interval import Interval
 from arena.text import printable
 
@@ -312,3 +316,65 @@ def test_the_matrix_has_the_score_and_the_marks_of_each_meeting(tmp_path: Path) 
 
     assert re.search(r">ann</a></th>.*>100\.0 &gt;<", page)
     assert re.search(r">cheat</a></th>.*>0\.0 &lt;<", page)
+
+
+Missing = tuple[Pairing, int]
+PLAYERS = ("ann", "bob", "cid", "dan")
+SWISS = {"schedule": Swiss(rounds=2), "cycles": 0}
+
+
+@pytest.mark.parametrize(
+    ("names", "settings", "choose"),
+    [
+        (PLAYERS[:3], {"cycles": 1}, lambda blocks: blocks[0]),
+        (PLAYERS[:3], {"cycles": 1}, lambda blocks: blocks[-1]),
+        (PLAYERS, SWISS, lambda blocks: blocks[-1]),
+    ],
+    ids=["first", "last", "swiss"],
+)
+def test_every_page_of_a_growing_league_can_be_made(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    settings: dict[str, Any],
+    choose: Callable[[Sequence[Missing]], Missing],
+) -> None:
+    """Only the first pairing has begun, or only the last one; a live server lists the same matches as files."""
+    monkeypatch.setattr("arena.site.leagues.MATCHES_ON_A_PAGE", 3)
+    league = tournament(*names, **settings)
+    with writing(tmp_path / "results") as store:
+        store.save_league(league)
+        stored = 0
+        while not (state := load_league(store, league.name)).is_complete:
+            left = jobs(league, state.finished, round_=state.rounds[-1])
+            missing = [(job.pairing, planned.block) for job in left for planned in job.fixtures]
+            store.save([block_of(league, *choose(missing))])
+            stored += 2
+            write_site(store, (), tmp_path / "out", "none")
+
+            paths = sorted((tmp_path / "out" / "league").rglob("all-*.html"))
+            site = LiveSite(tmp_path / "results", ())
+            assert all(site.file(str(path.relative_to(tmp_path / "out"))) for path in paths)
+            lists = [Read(path).text for path in paths]
+            listed = [match for text in lists for match in re.findall(r"[0-9a-f]{12}-\d+-\d", text)]
+            assert len(listed) == len({*listed}) == stored
+            assert len(lists) == -(-stored // 3)
+    assert stored >= 6
+
+
+def test_a_pairing_of_which_the_only_block_is_torn_has_no_place_in_the_list(tmp_path: Path) -> None:
+    """In the middle of the list, where the pairing before it and the one after it have whole blocks."""
+    league = tournament("ann", "bob", "cid", cycles=1)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save(blocks_of(league))
+    second = pairings(league)[1].key
+    delete_match(tmp_path, lambda match: match.key[::2] == (second, 1))
+
+    with reading(tmp_path) as store:
+        view = league_view(store, league.name)
+        listed = [one.key for one in view.page(store, 1)]
+        assert listed == [*view.keys]
+        assert site_pages(Pages(lambda _: False), [view])["index.html"]()
+    assert [view.pages_of(pair) for pair in (("ann", "bob"), ("ann", "cid"), ("bob", "cid"))].count([1]) == 2
+    assert len(listed) == 4

@@ -1,23 +1,25 @@
-"""Damage of stored blocks: each changed bit and each exchanged row is refused, by every page and with a name."""
+"""Damage of stored blocks: changed bits and exchanged rows are refused by every page; absurd values break none."""
 
 import re
 import sqlite3
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from support.made_matches import made
 from support.store_made import fill, reading, tournament, writing
-from support.tampering import execute_sql, opened
+from support.tampering import edit_matches, execute_sql, opened
 
 from arena.cli import execute
 from arena.errors import DamagedStore
 from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.match.columns import pack_blocks
-from arena.match.results import MatchKey
+from arena.match.results import MatchKey, MatchResult
 from arena.store import rows
 
 PAGES = ("leaderboard", "stats ann", "matrix", "league matches", "verify")
@@ -149,3 +151,32 @@ def test_a_row_with_a_checksum_of_its_own_is_read_with_care(tmp_path: Path) -> N
 
 
 COLUMNS = ("number", "ranks", "ends", "numbers")
+
+
+SIZES = (0, 1, 3, 999_983, 2_000_000, 1 << 31, 1 << 53, 1 << 60, 1 << 61)
+ALL_PAGES = (*PAGES, "stats ann --format json", "league status")
+
+
+def absurd(results: Path, rng: Random, sizes: tuple[int, ...]) -> None:
+    """Luck and scores of these sizes in every match."""
+    unit = rng.choice([1, 7, 1 << 40])
+
+    def change(match: MatchResult) -> MatchResult:
+        luck, *scores = (rng.choice((-1, 1)) * rng.choice(sizes) for _ in range(3))
+        exact = tuple(Fraction(score, unit) for score in scores)
+        return replace(match, luck=(luck, -luck), luck_version="1", scores=exact)
+
+    edit_matches(results, change)
+
+
+@pytest.mark.parametrize("sizes", [*((each,) for each in SIZES), SIZES, SIZES[:6]])
+def test_no_page_ends_in_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sizes: tuple[int, ...]
+) -> None:
+    """A page is printed, or the match is named that cannot be."""
+    fill(tmp_path, tournament())
+    absurd(tmp_path, Random(str(sizes)), sizes)
+
+    said = {page: (execute([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in ALL_PAGES}
+
+    assert {page: (code, err) for page, (code, err) in said.items() if code not in {0, 1}} == {}
