@@ -1,6 +1,5 @@
 """`arena league run` with a schedule that depends on results: words about its rounds."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,20 +14,20 @@ from support.threads import play_in_threads
 from arena.cli import execute
 
 pytestmark = pytest.mark.process
-STOP_AFTER = "ARENA_TEST_STOP_AFTER"
 
 
 class Stopping(ThreadPoolExecutor):
-    """Threads; Ctrl-C comes when it is given one batch more than the variable says.
+    """A thread; Ctrl-C comes when it is given a third batch.
 
-    By then all of these but the last are stored: the window is filled before the disk is waited for.
+    By then the first is stored: the window is filled before the disk is waited for.
     """
 
+    left = 2
+
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> "Future[Any]":
-        left = int(os.environ[STOP_AFTER])
-        if left == 0:
+        if self.left == 0:
             raise KeyboardInterrupt
-        os.environ[STOP_AFTER] = str(left - 1)
+        self.left -= 1
         return super().submit(function, *arguments, **named)
 
 
@@ -42,7 +41,6 @@ def test_says_which_round_is_on_and_who_won(
     path.write_text(yaml.safe_dump(content | {"schedule": {"kind": "knockout", "blocks_per_tie": 1, "cap_blocks": 3}}))
     command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
     monkeypatch.setattr("arena.league.worker.open_channel", lambda *_, **__: RandomBot().open())
-    monkeypatch.setenv(STOP_AFTER, "2")
     play_in_threads(monkeypatch, Stopping(1))
     assert execute(command) == 3
     play_in_threads(monkeypatch)

@@ -10,17 +10,14 @@ from statistics import NormalDist
 import msgspec
 import pytest
 from support.made_matches import SETTINGS
+from support.profile_made import page_of
 from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.match.results import MatchResult
 from arena.report.formats import Style
 from arena.report.matrix import matrix_page, shade, surprise_mark
-from arena.standings.match_table import match_table
 from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
-from arena.standings.profile import profile
-from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, rows_of
-from arena.standings.sums import sums_of
+from arena.standings.ratings import RatingSettings
 from arena.statistics.matrix import Cell, Intransitivity, Matrix
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
@@ -35,12 +32,6 @@ def circle(cycles: int = 30) -> HeadToHead:
     skills = dict.fromkeys(("rock", "paper", "scissors", "alice", "bruno", "clara"), 25.0)
     results = league(skills, cycles, 1, lambda one, other: 5.0 * ((one, other) in ROCK_PAPER_SCISSORS))
     return found(results, *skills)
-
-
-def row(player: str) -> Row:
-    """The row of a player of whom nothing but the name matters."""
-    (made,), _ = rows_of([Entrant(player, "", "", "")], sums_of(match_table(())), {player: Rating(25.0, 8.0)})
-    return made
 
 
 def plain(text: str) -> str:
@@ -230,7 +221,7 @@ def test_the_score_of_a_cell_has_the_interval_of_the_page_of_a_player(name: str)
     cells = {(one.player, one.opponent): one for one in page.meetings if one.matches}
     scored = 0
     for player in FOUR:
-        for other in profile(row(player), match_table(results).of_player(player)).opponents:
+        for other in page_of(player, results).opponents:
             cell, mirror = cells[player, other.name], cells[other.name, player]
             assert other.score is not None
             ends = other.score.interval

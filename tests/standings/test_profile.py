@@ -6,25 +6,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.profile_made import NAMES, Part, Reference, error_of, leagues, made, mean_score
+from support.profile_made import NAMES, Part, Reference, error_of, leagues, made, mean_score, page_of
 
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MOST_SCORE, MatchResult
-from arena.standings.match_table import match_table
-from arena.standings.profile import MOST_MATCH_IDS, Profile, ProfileLine, profile
-from arena.standings.ratings import Rating
-from arena.standings.rows import Entrant, Row, rows_of
-from arena.standings.sums import sums_of
-
-
-def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
-    return profile(row(player), match_table(results).of_player(player))
-
-
-def row(player: str) -> Row:
-    """The row of a player of whom nothing but the name matters."""
-    (found,), _ = rows_of([Entrant(player, "", "", "")], sums_of(match_table(())), {player: Rating(25.0, 8.0)})
-    return found
+from arena.standings.profile import MOST_MATCH_IDS, ProfileLine
 
 
 def assert_line(line: ProfileLine, player: str, parts: Sequence[Part]) -> None:

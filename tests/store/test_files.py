@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.hostile_folders import commitment, link, pipe, sound
+from support.hostile_folders import Change, commitment, link, pipe, sound
 
 from arena.errors import DamagedStore
 from arena.library.callable_bots import CALLABLES, bridge_folder
@@ -17,11 +17,10 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("kind", [link("arena.lock"), pipe("arena.lock")])
-def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
+def test_the_lock_is_a_plain_file(tmp_path: Path, kind: Change) -> None:
     """A link there had its target truncated."""
     (tmp_path / "victim").write_text("TOPSECRET")
     (tmp_path / "results").mkdir()
-    assert callable(kind)
     kind(tmp_path / "results", tmp_path / "victim")
 
     with pytest.raises(DamagedStore, match=r"arena\.lock is a (link|pipe)"), database.writer_lock(tmp_path / "results"):
@@ -31,15 +30,14 @@ def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
 
 
 @pytest.mark.parametrize("kind", [link("secrets/COMMITMENT"), link("secrets/COMMITMENT", "/dev/zero"), link("secrets")])
-def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: object) -> None:
+def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: Change) -> None:
     """A secret is read only from a plain file in a plain folder."""
     (tmp_path / "victim").write_text("ab" * 32)
     sound(tmp_path / "results")
-    assert callable(kind)
     kind(tmp_path / "results", tmp_path / "victim")
 
     with pytest.raises(DamagedStore, match="is a link"):
-        SecretFiles(tmp_path / "results").find(commitment(tmp_path))
+        SecretFiles(tmp_path / "results").find(commitment())
 
 
 @pytest.mark.parametrize("name", ["logs", "logs/test.log"])

@@ -26,7 +26,7 @@ def sound(results: Path) -> None:
     """A finished league in one file, a secret and a home of a bot beside it."""
     fill(results, tournament())
     (results / "secrets").mkdir()
-    (results / "secrets" / commitment(results)).write_text(f"{'ab' * 32}\n")
+    (results / "secrets" / commitment()).write_text(f"{'ab' * 32}\n")
     for part in ("source", "run"):
         (home(results) / part).mkdir(parents=True)
         (home(results) / part / "bot.py").write_text("print()\n")
@@ -36,12 +36,12 @@ def sound(results: Path) -> None:
         text = connection.execute("SELECT CAST(tournament AS TEXT) FROM league").fetchone()[0]
         text = text.replace('"digest":"' + "ann" * 8 + '"', f'"digest":"{home(results).name}"')
         connection.execute(tell, (text.encode(), sha256(text.encode()).hexdigest()))
-        connection.execute("INSERT INTO secret VALUES ('test', 0, ?, 'drawn', NULL)", (commitment(results),))
+        connection.execute("INSERT INTO secret VALUES ('test', 0, ?, 'drawn', NULL)", (commitment(),))
     with opened(results) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def commitment(_: Path) -> str:
+def commitment() -> str:
     return sha256(b"arena/commitment" + bytes.fromhex("ab" * 32)).hexdigest()
 
 
@@ -109,7 +109,7 @@ def both(*changes: Change) -> Change:
 
 
 def find(results: Path, name: str) -> Path:
-    return results / name.replace("HOME", f"bots/{home(results).name}").replace("COMMITMENT", commitment(results))
+    return results / name.replace("HOME", f"bots/{home(results).name}").replace("COMMITMENT", commitment())
 
 
 def aside(place: Path) -> None:

@@ -11,6 +11,11 @@ from hypothesis import strategies as st
 
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, MatchResult, rotate
+from arena.standings.match_table import match_table
+from arena.standings.profile import Profile, profile
+from arena.standings.ratings import Rating
+from arena.standings.rows import Entrant, rows_of
+from arena.standings.sums import sums_of
 from support.made_matches import match_result
 
 
@@ -185,3 +190,9 @@ def squares(blocks: Sequence[Sequence[Fraction]], mean: Fraction) -> Fraction:
 
 def mean_score(parts: Sequence[Part]) -> float:
     return fmean(part.score for part in parts)
+
+
+def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
+    """A player's page, whose row has nothing but the name."""
+    (row,), _ = rows_of([Entrant(player, "", "", "")], sums_of(match_table(())), {player: Rating(25.0, 8.0)})
+    return profile(row, match_table(results).of_player(player))
