@@ -21,9 +21,11 @@ from arena.league.tournament import (
 )
 from arena.operations.events import ignore
 from arena.operations.list_matches import ListMatches, list_matches
+from arena.operations.read_history import ReadHistory, read_history
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.operations.reveal_secret import RevealSecret, reveal_secret
 from arena.report.formats import Style, format_listing
+from arena.report.history import history_page
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import counted, printable
@@ -52,10 +54,15 @@ def tournaments() -> None:
             click.echo(f"left out: {error}", err=True)
             continue
         description = printable(" ".join(file.description.split()))
-        rows.append([path.stem, printable(file.game), str(len(file.players)), place, description])
+        rows.append([path.stem, printable(file.game), _count_text(file), place, description])
     headers = ["tournament", "game", "players", "from", "description"]
     click.echo(format_listing(headers, rows, page_width()))
     click.echo(f"\nbundled: in {bundled_folder('tournaments')}")
+
+
+def _count_text(file: TournamentFile) -> str:
+    """Return the number of players of a tournament, or `submitted`."""
+    return "submitted" if any(entry.submitted for entry in file.entries) else str(len(file.entries))
 
 
 league.add_command(run)
@@ -104,6 +111,8 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
     `arena verify --secret-file FILE` checks a copy of the results, `arena league run --secret-file FILE` repeats the
     league. Blocks that are not played yet are drawn under a new secret, with a commitment of its own, at the next run.
 
+    `LEAGUE@3` is the secret of the third run of a league of submitted bots, of which each run has its own.
+
     Example: arena league reveal first --to first.secret
     """
     if file is not None and file.exists():
@@ -119,6 +128,22 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
         " new block; what is not played yet is drawn under a new secret, with a commitment of its own",
         err=True,
     )
+
+
+@league.command()
+@requesting(ReadHistory)
+@click.argument("league", required=False, shell_complete=complete_league)
+@format_option()
+def history(request: ReadHistory, form: str) -> None:
+    """Show the runs of a league that have ended: what changed, and the rank and rating of each player then.
+
+    LEAGUE may be left out if there is only one. Wherever a command takes a LEAGUE, `LEAGUE@3` is the league at the end
+    of its third run, and `LEAGUE@2026-11-27` at the end of that day (UTC).
+
+    Example: arena league history course
+    """
+    name, runs = read_history(request)
+    click.echo(history_page(name, runs).render(form, Style(width=page_width())))
 
 
 @league.command()

@@ -22,6 +22,7 @@ from arena.operations.run_league import (
     MatchesDropped,
     RunLeague,
     TournamentUpdate,
+    VersionsChanged,
     VersionsKept,
     preview_update,
     run_league,
@@ -32,6 +33,7 @@ from arena.report.formats import Style
 from arena.report.luck_origin import luck_description
 from arena.report.plan import plan_lines
 from arena.store.league_log import logging_to
+from arena.text import counted
 
 
 @click.command("run")
@@ -150,5 +152,9 @@ def _print_news(event: Event) -> None:
             )
         case LeagueBegins() if event.luck.public_seed is None:
             print_error(f"league {event.league}: {luck_description(event.luck)}")
+        case VersionsChanged():
+            print_error(f"league {event.league}: {', '.join(event.changes)}")
+            if event.matches:
+                print_error(f"  history: {counted(event.matches, 'match', 'matches')} of former versions")
         case MatchesDropped():
             print_error("\n".join(_drop_lines(event.league, event.changes, event.dropped)))

@@ -3,9 +3,11 @@
 Rule: the file is read strictly; what it leaves out has a default that is written here and nowhere else.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -25,14 +27,19 @@ from arena.yaml_file import read_yaml
 FORMAT: Final = "arena-fixture/2"
 TOURNAMENT_FILE_LIMIT: Final = 256 << 10
 """Bytes of a tournament file: thousands of players fit in."""
+log: Final = logging.getLogger("arena.league")
 DEFAULT_SEATS: Final = 2
 """Seats of a match by default, and so matches of a block: one for each rotation of the players."""
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of `players`: `bot` is a bot's name, `name@hash` or path; `name` what the table calls the player."""
+    """An entry of `players`: `bot` is a bot's name, `name@hash` or path; `name` what the table calls the player.
 
-    bot: str
+    Or `submitted`: a pattern such as `*` for the names of submitted bots, of each of which the newest version plays.
+    """
+
+    bot: str = ""
+    submitted: str = ""
     name: Name | None = None
     arguments: Annotated[tuple[CommandWord, ...], Meta(max_length=256)] = ()
 
@@ -77,18 +84,24 @@ class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
 class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
+    `players: submitted` stands for `[{submitted: "*"}]`.
     `schedule`: who meets whom; what it leaves out is written beside its settings. `cycles` or `blocks_per_pairing` (the
     same number: a cycle plays one block of every pairing) for the schedules that have cycles. `seed`: a public seed,
     from which anybody can compute all luck; without it the league draws a secret.
     """
 
     name: Name
-    players: tuple[PlayerEntry, ...]
+    players: tuple[PlayerEntry, ...] | Literal["submitted"]
     seed: int | str | None = None
     schedule: Schedule = RoundRobin()
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
     description: str = ""
+
+    @property
+    def entries(self) -> tuple[PlayerEntry, ...]:
+        """The entries of `players`."""
+        return (PlayerEntry(submitted="*"),) if self.players == "submitted" else self.players
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -108,7 +121,7 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
     `seed` is a public seed. Without one luck is secret, and `commitments` are those of its secrets: under the first one
     the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
     that of this program; `format` that of the pairings' identity. `package` is that of a game which does not come with
-    arena.
+    arena. With `takes_new` there are submitted bots among the players: each run takes their newest versions.
     """
 
     players: tuple[Player, ...]
@@ -119,6 +132,7 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
     rules: str = ""
     format: str = FORMAT
     package: Package | UnsetType = UNSET
+    takes_new: bool = False
 
     @property
     def settings(self) -> MatchSettings:
@@ -159,17 +173,48 @@ KeepBot = Callable[[str, PlayerEntry, BotSpec], BotSpec]
 
 
 def read_tournament(
-    path: Path, find_bot: Callable[[str], BotSpec], keep: KeepBot = lambda _league, _entry, bot: bot
+    path: Path,
+    find_bot: Callable[[str], BotSpec],
+    keep: KeepBot = lambda _league, _entry, bot: bot,
+    submitted: Callable[[], Mapping[str, str]] = dict,
 ) -> Tournament:
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
-    `keep` may put the version with which a league began in the place of today's.
+    `keep` may put the version with which a league began in the place of today's. `submitted` returns the hash of the
+    newest version of each submitted bot, by name.
     """
     file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
-        return _tournament_of(file, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
+        entries = tuple(_expand_entries(file, find_bot, submitted))
+        return _tournament_of(file, entries, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
+
+
+def _expand_entries(
+    file: TournamentFile, find_bot: Callable[[str], BotSpec], submitted: Callable[[], Mapping[str, str]]
+) -> Iterator[PlayerEntry]:
+    """Yield the entries of a file, with one for each submitted bot of the game in the place of a pattern.
+
+    A bot that another entry names plays once.
+    """
+    taken = {entry.name or entry.bot for entry in file.entries if entry.bot}
+    for index, entry in enumerate(file.entries):
+        if bool(entry.bot) == bool(entry.submitted) or (entry.submitted and entry.name):
+            raise SpecError(f"players[{index}]: expected `bot`, or `submitted` without `name`")
+        if entry.bot:
+            yield entry
+            continue
+        for name, digest in sorted(submitted().items()):
+            if name in taken or not fnmatchcase(name, entry.submitted):
+                continue
+            try:
+                require_game(find_bot(f"{name}@{digest}"), file.game)
+            except SpecError as error:
+                log.warning("%s does not play in %s: %s", name, file.name, error)
+                continue
+            taken.add(name)
+            yield PlayerEntry(bot=f"{name}@{digest}", name=name, arguments=entry.arguments)
 
 
 def without_machine_settings(tournament: Tournament) -> Tournament:
@@ -181,15 +226,17 @@ def without_machine_settings(tournament: Tournament) -> Tournament:
     return msgspec.structs.replace(tournament, players=players, workers=None, cluster=UNSET)
 
 
-def _tournament_of(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
+def _tournament_of(
+    file: TournamentFile, entries: Sequence[PlayerEntry], bot_of: Callable[[PlayerEntry], BotSpec]
+) -> Tournament:
     """Return the tournament of a file, with its defaults filled in. SpecError names the key that is wrong."""
     require_table(file)
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
-    if len(file.players) < file.seats:
+    if len(entries) < file.seats:
         what = "a tournament needs" if file.seats == DEFAULT_SEATS else f"tables of {file.seats} seats need"
-        raise SpecError(f"players: found {len(file.players)}, {what} at least {file.seats}")
-    players = tuple(_player_of(index, entry, file, bot_of) for index, entry in enumerate(file.players))
+        raise SpecError(f"players: found {len(entries)}, {what} at least {file.seats}")
+    players = tuple(_player_of(index, entry, file, bot_of) for index, entry in enumerate(entries))
     _check_names(players)
     names = [player.name for player in players]
     validate(file.rating, names)
@@ -201,6 +248,7 @@ def _tournament_of(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec
         cycles=cycles or 0,
         rules=load_game(file.game).rules_version,
         package=plugin_package(file.game) or UNSET,
+        takes_new=any(entry.submitted for entry in file.entries),
         schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
         **taken_over,
     )

@@ -1,6 +1,7 @@
 """The answers of a bot to the requests of a stored match, and a match played on with them."""
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -150,7 +151,7 @@ def players_of(results: Path, record: MatchRecord) -> list[Player]:
     seated = [(entry.player, entry.bot) for entry in record.seats]
     known: dict[tuple[str, str], Player] = {}
     with open_store(results) as store:
-        for tournament in map(store.league, store.leagues()):
+        for tournament in chain.from_iterable(map(store.tournaments, store.leagues())):
             players = {(player.name, player.bot.digest): player for player in tournament.players}
             known |= players
             key = MatchKey.read(record.match).pairing

@@ -1,10 +1,12 @@
 """Leagues of a results folder, as several operations need them: their state, their bots, their luck."""
 
 import contextlib
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,11 +19,14 @@ from arena.operations.events import Event
 from arena.process.manifest import BotSpec
 from arena.store.bots import BotStore
 from arena.store.folder import open_store
-from arena.store.matches import MatchStore
+from arena.store.matches import MatchStore, Snapshot
 from arena.store.secrets import SecretKeeper
 
 if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
+
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class KeptVersion(Event, frozen=True):
@@ -33,11 +38,27 @@ class KeptVersion(Event, frozen=True):
 
 
 def load_league(store: MatchStore, name: str | None) -> LeagueState:
-    """Return the state of the league of that name, or of the only one. SpecError lists the known ones."""
+    """Return the state of the league of that name, or of the only one. SpecError lists the known ones.
+
+    `NAME@3` is the league at the end of its third run, `NAME@2026-11-27` at the end of the last one of that day (UTC).
+    """
     names = [name] if name else store.leagues()
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return state_of(store.league(names[0]), store.ranks)
+    league, _, moment = names[0].partition("@")
+    tournament = snapshot_at(store, league, moment).tournament if moment else store.league(league)
+    return state_of(tournament, store.ranks)
+
+
+def snapshot_at(store: MatchStore, league: str, moment: str) -> Snapshot:
+    """Return the snapshot of that number, or the last one until the end of that day. SpecError lists the known ones."""
+    store.league(league)  # an unknown league is reported first
+    known = store.snapshots(league)
+    for snapshot in reversed(known):
+        if moment == str(snapshot.number) or (_DATE.fullmatch(moment) and snapshot.ended_at[: len(moment)] <= moment):
+            return snapshot
+    runs = ", ".join(f"{snapshot.number} ({snapshot.ended_at[:10]})" for snapshot in known) or "none"
+    raise SpecError(f'league {league} has no run "{moment}"; known: {runs}')
 
 
 def is_known(results: Path, league: str) -> bool:
@@ -55,11 +76,14 @@ def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tup
 
 
 def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
-    """Compute the table of a league, and store the standings for `verify`."""
+    """Compute the table of a league, and store the standings for `verify`; if it is complete, also as a snapshot."""
     from arena.standings.table import standings_json  # noqa: PLC0415 - see above
 
     standings, use = league_table(store, state)
-    store.save_standings(state.tournament.name, standings_json(standings))
+    text = standings_json(standings)
+    store.save_standings(state.tournament.name, text)
+    if state.is_complete and not state.torn:
+        store.add_snapshot(state.tournament, text, datetime.now(UTC).isoformat(timespec="seconds"))
     return standings, use
 
 

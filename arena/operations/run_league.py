@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.bundled import find_tournament
 from arena.doctor.machine import doubt_of_wall_time
@@ -21,6 +22,7 @@ from arena.league.progress import RunProgress, round_title, whole_text
 from arena.league.schedule import Job, jobs
 from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import (
+    KeepBot,
     Tournament,
     largest_limits,
     luck_origin,
@@ -107,6 +109,14 @@ class MatchesDropped(Event, frozen=True):
     dropped: DroppedMatches
 
 
+class VersionsChanged(Event, frozen=True):
+    """Submitted bots have new versions, or came or left: so many stored matches belong to the history only."""
+
+    league: str
+    changes: tuple[str, ...]
+    matches: int
+
+
 class LeagueOutcome(msgspec.Struct, frozen=True):
     """The league after a run. `failure` is the reason why it is incomplete: void blocks, or missing matches."""
 
@@ -174,7 +184,9 @@ def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ..
     """Read the tournament, with the bots with which its league began; return it, and those with newer versions."""
     bots = request.bot_store()
     keeper = VersionKeeper(bots, request.results)
-    tournament = read_tournament(find_tournament(request.tournament), bots.find, *([] if request.update else [keeper]))
+    keep: KeepBot = (lambda _league, _entry, bot: bot) if request.update else keeper
+    path = find_tournament(request.tournament)
+    tournament = read_tournament(path, bots.find, keep, bots.newest_submissions)
     return tournament, (*keeper.kept,)
 
 
@@ -294,13 +306,18 @@ def _require_none_dropped(
     begun = with_stored_commitments(store, tournament)
     if msgspec.json.encode(without_machine_settings(begun)) == msgspec.json.encode(former):
         return
+    changes = tuple(describe_changes(former, begun))
     lost = count_dropped_matches(state_of(former, store.ranks), schedules.runner_of(begun).state)
+    alike = replace(without_machine_settings(begun), players=former.players, takes_new=former.takes_new)
+    if begun.takes_new and alike == former:  # the matches of former versions stay in the history
+        on(VersionsChanged(tournament.name, changes, lost.dropped))
+        return
     if not lost.dropped:
         return
     if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):
         matches = counted(lost.dropped, "match does", "matches do")
         raise SpecError(
-            f"league {tournament.name}: {', '.join(describe_changes(former, begun))}: {matches} not belong to it any"
+            f"league {tournament.name}: {', '.join(changes)}: {matches} not belong to it any"
             f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --plan` only says"
             " what it drops; or undo the change, or give the league another name"
         )

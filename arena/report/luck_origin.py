@@ -13,6 +13,8 @@ from arena.match.secret_luck import LuckOrigin, Secret
 from arena.store.matches import LeagueSecret
 
 PUBLIC: Final = "public seed: bots can predict the luck"
+MOST_COMMITMENTS: Final = 3
+"""The last secrets of a league that a sentence names; `arena league status` has all."""
 _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can predict the luck"}
 
 
@@ -22,9 +24,11 @@ def luck_description(origin: LuckOrigin, isolation: str = "") -> str:
         return f"luck from a {PUBLIC} (seed: {origin.public_seed})"
     if not origin.commitments:
         return ""
+    former = len(origin.commitments) - MOST_COMMITMENTS
+    more = f" and {former} before" if former > 0 else ""
     words = "commitment" if len(origin.commitments) == 1 else "commitments"
     warning = ". UNSANDBOXED: bots could read the secret of the luck" if "none" in isolation else ""
-    return f"luck drawn in secret, {words} {', '.join(origin.commitments)}{warning}"
+    return f"luck drawn in secret, {words} {', '.join(origin.commitments[-MOST_COMMITMENTS:])}{more}{warning}"
 
 
 def secret_description(secret: Secret, *, is_chosen: bool) -> str:

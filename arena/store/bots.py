@@ -114,6 +114,10 @@ class BotStore:
         """
         return [Submission(*row) for row in self._query(query)]
 
+    def newest_submissions(self) -> dict[str, str]:
+        """Return the hash of the newest version of each submitted bot, by its name."""
+        return {entry.name: entry.digest for entry in reversed(self.submissions())}
+
     def _query(self, query: str) -> list[Any]:
         """Return the rows of a query; none before anything is stored."""
         with database.reading(self._results) as connection, database.translating_sqlite_errors(self._path):

@@ -46,6 +46,18 @@ class LeagueSecret(msgspec.Struct, frozen=True):
     revealed_at: str | None = None
 
 
+class Snapshot(msgspec.Struct, frozen=True):
+    """The end of a run of a league: the tournament with its players then, and the standings that were published.
+
+    `number` counts from 1. `ended_at` is UTC in ISO 8601; nothing else depends on the clock.
+    """
+
+    number: int
+    ended_at: str
+    tournament: Tournament
+    standings: bytes
+
+
 class MatchStore:
     """The leagues and matches stored in the database of a results folder, and what judges think of the matches."""
 
@@ -98,6 +110,35 @@ class MatchStore:
             f"{self._path}: league {league}: the stored tournament is not what was saved: it was edited or damaged"
             f"{reason}; `arena league run FILE` stores it anew from the tournament's file, and its matches are kept"
         )
+
+    def add_snapshot(self, tournament: Tournament, standings: bytes, ended_at: str) -> None:
+        """Store the end of a run; do nothing if the tournament and its standings are those of the last one."""
+        former = self.snapshots(tournament.name)
+        text = msgspec.json.encode(without_machine_settings(tournament))
+        if former and (msgspec.json.encode(former[-1].tournament), former[-1].standings) == (text, standings):
+            return
+        ended_at = max(ended_at, former[-1].ended_at) if former else ended_at  # the clock may have gone back
+        digest = sha256(b"\n".join((ended_at.encode(), text, standings))).hexdigest()
+        query = "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)"
+        self._write(query, tournament.name, len(former) + 1, ended_at, text, standings, digest)
+
+    def snapshots(self, league: str) -> tuple[Snapshot, ...]:
+        """Return the ends of a league's runs, the first one first. DamagedStore if one was edited, or is missing."""
+        query = (
+            "SELECT number, ended_at, CAST(tournament AS BLOB), CAST(standings AS BLOB), digest FROM snapshot"
+            " WHERE league = ? ORDER BY number"
+        )
+        known = []
+        for place, (number, ended_at, text, standings, digest) in enumerate(self._read(query, league), start=1):
+            content = b"\n".join((str(ended_at).encode(), text, standings))
+            if number != place or sha256(content).hexdigest() != digest:
+                raise DamagedStore(f"{self._path}: league {league}: run {place} of its history was edited or damaged")
+            known.append(Snapshot(number, ended_at, msgspec.json.decode(text, type=Tournament), standings))
+        return tuple(known)
+
+    def tournaments(self, league: str) -> list[Tournament]:
+        """Return the tournament of that name, and those of its former runs, with their players."""
+        return [self.league(league), *(snapshot.tournament for snapshot in reversed(self.snapshots(league)))]
 
     def secrets(self, league: str) -> tuple[LeagueSecret, ...]:
         """Return the secrets of the league's luck from the first to the last, which gives new blocks.

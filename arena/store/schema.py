@@ -15,7 +15,7 @@ from arena.store import history, owners, rows
 
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
-VERSION: Final = 16
+VERSION: Final = 17
 """The version of the layout, kept in the file as `user_version`."""
 _TABLES: Final = (
     """CREATE TABLE bot (
@@ -34,6 +34,11 @@ _TABLES: Final = (
     """CREATE TABLE secret (
         league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
         PRIMARY KEY (league, number), UNIQUE (league, commitment)
+    ) WITHOUT ROWID""",
+    # The ends of a league's runs: the tournament with its players then, and its standings.
+    """CREATE TABLE snapshot (
+        league TEXT NOT NULL, number INTEGER NOT NULL, ended_at TEXT NOT NULL, tournament BLOB NOT NULL,
+        standings BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (league, number)
     ) WITHOUT ROWID""",
     *map(str.strip, rows.MACHINE_TABLES.split(";")),
     history.HISTORY_TABLE,

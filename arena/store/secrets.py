@@ -8,7 +8,7 @@ does not go on: a new secret drawn silently would look like the old promise.
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -114,7 +114,8 @@ class SecretKeeper:
     ) -> tuple[Tournament, Secret | None]:
         """Choose the secret under which a tournament draws new blocks; return the tournament with its commitments, too.
 
-        A first secret is drawn, and another one if the last was revealed and `has_work`; without work there is none.
+        A first secret is drawn, and another one if the last was revealed, or the run under it has ended, and
+        `has_work`; without work there is none.
         `given` is the secret that a person gives on the command line, to repeat a league. SpecError if it cannot be
         used, or if the file of the secret is missing.
         """
@@ -129,21 +130,31 @@ class SecretKeeper:
             return tournament, public
         known = self._add_given(tournament.name, given) if given else self._store.secrets(tournament.name)
         known = known or self._add_secret(tournament.name, Secret.random(), "drawn")
-        if known[-1].revealed_at and has_work(_with_commitments(tournament, known)):
+        is_used_up = known[-1].revealed_at or self._has_ended(tournament, known[-1])
+        if is_used_up and has_work(_with_commitments(tournament, known)):
             known = self._add_secret(tournament.name, Secret.random(), "drawn")
         secret = None if known[-1].revealed_at else self._read_last_secret(tournament.name, known)
         return _with_commitments(tournament, known), secret
 
-    def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
-        """Close the current secret of a league for ever and return it; the last one again if all are revealed."""
+    def _has_ended(self, tournament: Tournament, secret: LeagueSecret) -> bool:
+        """Return True if a run of submitted bots has ended under the secret, which the next one does not use."""
+        ended = self._store.snapshots(tournament.name) if tournament.takes_new else ()
+        return bool(ended) and secret.commitment in ended[-1].tournament.commitments
+
+    def reveal(self, league: str, commitments: Sequence[str] = ()) -> tuple[LeagueSecret, Secret]:
+        """Close a secret of a league for ever and return it: the last of `commitments`, by default the current one.
+
+        One that is revealed is returned again.
+        """
         known = self._store.secrets(league)
         tournament = self._store.league(league)
         if tournament.seed is not None or not known:
             raise SpecError(f"league {league}: its luck follows for everybody from the public seed: nothing is secret")
-        secret = self._read_last_secret(league, known)
-        if known[-1].revealed_at is None:
+        last = len(commitments or known)  # commitments are those of the league's first secrets
+        secret = self._read_last_secret(league, known[:last])
+        if known[last - 1].revealed_at is None:
             self._store.mark_revealed(secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
-        return self._store.secrets(league)[-1], secret
+        return self._store.secrets(league)[last - 1], secret
 
     def find_all(self, commitments: Iterable[str]) -> list[Secret]:
         """Return the secrets of these commitments whose files are here."""

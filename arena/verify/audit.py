@@ -74,6 +74,7 @@ def audit(
         if name in states:
             yield from _audit_part(name, _audit_matches(store, states[name], options))
             yield from _audit_part(name, _audit_standings(store, states[name]))
+            yield from _audit_part(name, _audit_runs(store, name))
         if name in states and options.replays:
             yield from _audit_part(name, _audit_by_replay(store, bots, states[name], options))
     if set(leagues) == set(store.leagues()):
@@ -104,14 +105,13 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
 
 def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState]) -> Iterator[AuditLine]:
     """Check the bots of a league; add its state to `states`."""
-    tournament = store.league(name)
-    changed = set(bots.find_changed({player.bot.digest for player in tournament.players}))
-    for player in tournament.players:
-        if player.bot.digest in changed:
-            yield True, f"bot {player.bot.label} is missing or no longer has its hash"
+    known = {player.bot.digest: player.bot for one in store.tournaments(name) for player in one.players}
+    changed = bots.find_changed(known)
+    for digest in changed:
+        yield True, f"bot {known[digest].label} is missing or no longer has its hash"
     if not changed:
-        yield False, f"{len(tournament.players)} bots have their hashes"
-    states[name] = state_of(tournament, store.ranks)
+        yield False, f"{len(known)} bots have their hashes"
+    states[name] = state_of(store.league(name), store.ranks)
 
 
 def _audit_matches(store: MatchStore, state: LeagueState, options: AuditOptions) -> Iterator[AuditLine]:
@@ -214,6 +214,22 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
         yield True, f"{counted(missing, 'match is', 'matches are')} missing that the published standings rest on"
     else:
         yield True, "the published standings are not those of the matches"
+
+
+def _audit_runs(store: MatchStore, name: str) -> Iterator[AuditLine]:
+    """Compare the standings at the end of each run of a league with its matches."""
+    snapshots = store.snapshots(name)
+    wrong = 0
+    for snapshot in snapshots:
+        state = state_of(snapshot.tournament, store.ranks)
+        computed = standings_json(standings_after(state, store.sums(state.blocks)))
+        if computed != snapshot.standings and not _are_nearly_equal(
+            json.loads(computed), json.loads(snapshot.standings)
+        ):
+            wrong += 1
+            yield True, f"run {snapshot.number}: its standings are not those of its matches"
+    if snapshots and not wrong:
+        yield False, f"the standings of {counted(len(snapshots), 'run')} are those of the matches"
 
 
 def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditLine:

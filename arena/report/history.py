@@ -1,0 +1,61 @@
+"""The page of a league's history: what changed from run to run, and the rank and rating of each player in each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from arena.league.history import EndedRun
+from arena.report.formats import UNKNOWN, Column, Style, align, clip_names, two_decimals
+from arena.report.page import Page, Records
+from arena.text import counted
+
+MOST_RUNS_SHOWN: Final = 6
+"""The latest runs that a table for a terminal has; other formats have all."""
+_IDENTITY: Final = ("player", "bot", "version", "hash", "matches")
+_NUMBERS: Final = ("rank", "rating", "rating_low", "rating_high", "mu", "sigma")
+_FIELDS: Final = (*_IDENTITY, *_NUMBERS)
+
+
+def history_page(league: str, runs: Sequence[EndedRun]) -> Page:
+    """Make the page of the runs of a league."""
+
+    def text(style: Style) -> Iterator[str]:
+        """Yield a sentence for each run, and the table."""
+        yield style.sentences([_run_sentence(run) for run in runs] or ["no run has ended yet"], title=league)
+        if runs:
+            yield style.table(_columns(runs if style.is_markdown else runs[-MOST_RUNS_SHOWN:]))
+
+    def records() -> Records:
+        names = ("run", "ended_at", *_FIELDS)
+        return names, [
+            {"run": run.number, "ended_at": run.ended_at, **{name: row.get(name) for name in _FIELDS}}
+            for run in runs
+            for row in run.rows
+        ]
+
+    return Page(text, records, lambda: {"league": league, "runs": msgspec.to_builtins(runs)})
+
+
+def _run_sentence(run: EndedRun) -> str:
+    """Describe a run: its number, its end, its matches, and what changed since the one before."""
+    changes = f"; {', '.join(run.changes)}" if run.changes else ""
+    players, matches = counted(len(run.rows), "player"), counted(run.matches, "match", "matches")
+    return f"run {run.number}, ended {run.ended_at[:16].replace('T', ' ')} UTC: {players}, {matches}{changes}"
+
+
+def _columns(runs: Sequence[EndedRun]) -> list[Column]:
+    """Return a row a player, the best of the last run first, and a column a run with rank and rating."""
+    names = list(dict.fromkeys(str(row.get("player")) for run in reversed(runs) for row in run.rows))
+    columns = [Column("player", clip_names(names), align="left", is_key=True)]
+    for run in runs:
+        rows = {str(row.get("player")): row for row in run.rows}
+        cells = align([_cell(rows.get(name, {})) for name in names], "  ")
+        columns.append(Column(f"run {run.number}\nrank, rating", cells))
+    return columns
+
+
+def _cell(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the rank and the rating of a player in a run; both unknown if they did not play."""
+    rank, rating = row.get("rank"), row.get("rating")
+    return (UNKNOWN if rank is None else str(rank), two_decimals(rating))

@@ -1,0 +1,179 @@
+"""A league of submitted bots: each run takes the newest versions, and what was before stays in the history."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
+from support.tampering import execute_sql
+
+from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.operations.events import Counted, Event
+from arena.operations.read_history import ReadHistory, read_history
+from arena.operations.read_standings import ReadStandings, read_standings
+from arena.operations.run_league import RunLeague, VersionsChanged, run_league
+from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
+from arena.store import database
+from arena.store.bots import BotStore
+
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("terminal")]
+TABLE = "leaderboard --no-timing --format csv"
+
+
+def hand_in(author: str, action: str, *, game: str = "nim") -> None:
+    """Put a bot that takes this action on the list, without an examination."""
+    folder = Path("handed-in", author)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bot.py").write_text(bot_script(action))
+    (folder / "bot.yaml").write_text(f"name: {author}\ncommand: [python3, bot.py]\ngames: [{game}]\n")
+    store = BotStore(Path("results"), Path("none"))
+    bot = store.install(store.find(f"./{folder}"))
+    with closing(database.open_for_writing(Path("results"))) as connection:
+        store.register(bot, author, connection)
+
+
+@pytest.fixture
+def course(terminal: Terminal) -> Terminal:
+    """Two hand-ins, a yardstick, and a tournament of all that is handed in."""
+    hand_in("ann", "0")
+    hand_in("bob", "len(m['legal']) - 1")
+    content = {"name": "course", "game": "nim", "cycles": 2, "players": [{"submitted": "*"}, {"bot": "random"}]}
+    Path("course.yaml").write_text(yaml.safe_dump(content))
+    return terminal
+
+
+def run(**choices: object) -> list[Event]:
+    events: list[Event] = []
+    run_league(RunLeague(tournament="course.yaml", workers=2, **choices), events.append)  # type: ignore[arg-type]
+    return events
+
+
+def commitments() -> tuple[str, ...]:
+    return read_standings(ReadStandings()).standings.luck.commitments
+
+
+def test_a_new_version_plays_its_matches_and_the_former_table_stays(course: Terminal) -> None:
+    """No `--update` is needed, nothing is dropped from the store; a new author joins; each run has its own secret."""
+    run()
+    first, secret = course.arena(TABLE).out, commitments()
+    hand_in("ann", "min(1, len(m['legal']) - 1)")
+    hand_in("cid", "0")
+    (changed,) = [event for event in run() if isinstance(event, VersionsChanged)]
+
+    assert (changed.matches, len(changed.changes)) == (8, 2)
+    assert commitments()[:-1] == secret
+    name, (one, two) = read_history(ReadHistory())
+    assert (name, one.number, two.number, one.changes) == ("course", 1, 2, ())
+    assert two.changes == changed.changes
+    assert (one.matches, two.matches, len(one.rows), len(two.rows)) == (12, 24, 3, 4)
+    assert course.arena(f"{TABLE} course@1").out == first != course.arena(TABLE).out
+    assert course.arena(f"{TABLE} course@2").out == course.arena(TABLE).out
+    assert course.arena(f"{TABLE} course@{two.ended_at[:10]}").out == course.arena(TABLE).out
+    assert verify_leagues(VerifyLeagues()) == ()
+
+
+def test_a_version_that_comes_back_has_its_matches_and_a_run_without_work_is_none(course: Terminal) -> None:
+    """The same bytes are handed in again; nothing is played, and no secret is drawn for it."""
+    run()
+    first, before = course.arena(TABLE).out, commitments()
+    hand_in("ann", "min(1, len(m['legal']) - 1)")
+    run()
+    hand_in("ann", "0")
+    played = [event for event in run() if isinstance(event, Counted)]
+    run()
+
+    assert {event.done for event in played} == {12}
+    assert len(commitments()) == len(before) + 1
+    assert [line.split(",")[:8] for line in course.arena(TABLE).out.splitlines()] == [
+        line.split(",")[:8] for line in first.splitlines()
+    ]
+    assert [run.number for run in read_history(ReadHistory())[1]] == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("course")
+def test_a_stopped_run_goes_on_under_its_secret_to_the_same_standings() -> None:
+    """It is a part of the history when all its matches are stored, and not before."""
+
+    stops = [KeyboardInterrupt()]
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Counted) and event.done > 4 and stops:
+            raise stops.pop()
+
+    run()
+    hand_in("ann", "min(1, len(m['legal']) - 1)")
+    with pytest.raises(Interrupted):
+        run_league(RunLeague(tournament="course.yaml", workers=1), stop)
+    assert len(read_history(ReadHistory())[1]) == 1
+    begun = commitments()
+    run()
+
+    assert commitments() == begun
+    assert len(read_history(ReadHistory())[1]) == 2
+    assert verify_leagues(VerifyLeagues()) == ()
+
+
+def test_the_secret_of_a_former_run_can_be_published(course: Terminal) -> None:
+    """The second run keeps its own, which is not revealed."""
+    run()
+    hand_in("cid", "0")
+    run()
+    former = course.arena("league reveal course@1")
+
+    assert former.code == 0
+    status = course.arena("league status").out
+    assert [("not revealed" in line) for line in status.splitlines() if "commitment" in line] == [False, True]
+    assert commitments()[0] in former.err
+    hand_in("dora", "0")
+    assert [len(commitments()) for _ in (run(), run())] == [3, 3]
+
+
+def test_an_edited_history_is_found(course: Terminal) -> None:
+    """A changed row is refused by whoever reads it; standings of other matches are named by `verify`."""
+    run()
+    execute_sql(course.results, "UPDATE snapshot SET standings = replace(standings, '12', '13')")
+    with pytest.raises(DamagedStore, match="run 1 of its history"):
+        read_history(ReadHistory())
+    assert [problem for problem in verify_leagues(VerifyLeagues()) if "run 1 of its history" in problem]
+
+
+def test_what_a_pattern_takes(course: Terminal) -> None:
+    """Names that fit; not bots of other games, and nobody twice. Runs that are not there are named."""
+    hand_in("only", "0", game="connect_four")
+    entries = [{"submitted": "[a-o]*"}, {"bot": "ann", "name": "yardstick"}, {"bot": "random"}]
+    content = {"name": "course", "game": "nim", "cycles": 1, "players": entries}
+    Path("course.yaml").write_text(yaml.safe_dump(content))
+    run()
+
+    (ended,) = read_history(ReadHistory(league="course"))[1]
+    assert {row["player"] for row in ended.rows} == {"ann", "bob", "yardstick", "random"}
+    for league, said in (("course@2", 'no run "2"; known: 1 '), ("course@2020-01-01", "no run"), ("other@1", "other")):
+        with pytest.raises(SpecError, match=said):
+            read_standings(ReadStandings(league=league))
+    for players, said in (("none", "players"), ([{"name": "x"}], "expected `bot`, or `submitted`"), ("submitted", "")):
+        Path("other.yaml").write_text(yaml.safe_dump({**content, "name": "other", "players": players}))
+        other = course.arena("league run other.yaml --workers 2")
+        assert (other.code == 0) == (players == "submitted"), other
+        assert said in other.err
+
+
+def test_the_page_of_a_history(course: Terminal) -> None:
+    """As a table, as CSV with a line a run and player, and as JSON; a league without a run that ended has none."""
+    run()
+    page, table = course.arena("league history"), course.arena("league history course --format csv")
+    data = json.loads(course.arena("league history course --format json").out)
+
+    assert (page.code, page.err) == (0, "")
+    assert page.out.startswith("course\nrun 1, ended 20")
+    assert [line.split(",")[0] for line in table.out.splitlines()] == ["run", "1", "1", "1"]
+    assert {row["player"] for row in data["runs"][0]["rows"]} == {"ann", "bob", "random"}
+    assert [found for found in _findings() if "standings of 1 run are those of the matches" in found]
+
+
+def _findings() -> list[str]:
+    events: list[Event] = []
+    verify_leagues(VerifyLeagues(), events.append)
+    return [event.sentence for event in events if isinstance(event, Found)]
