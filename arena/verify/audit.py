@@ -105,10 +105,11 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
 
 def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState]) -> Iterator[AuditLine]:
     """Check the bots of a league; add its state to `states`."""
-    known = {player.bot.digest: player.bot for one in store.tournaments(name) for player in one.players}
-    changed = bots.find_changed(known)
-    for digest in changed:
-        yield True, f"bot {known[digest].label} is missing or no longer has its hash"
+    known = {(player.name, player.bot.digest): player.bot for one in store.tournaments(name) for player in one.players}
+    changed = set(bots.find_changed({bot.digest for bot in known.values()}))
+    for bot in known.values():
+        if bot.digest in changed:
+            yield True, f"bot {bot.label} is missing or no longer has its hash"
     if not changed:
         yield False, f"{len(known)} bots have their hashes"
     states[name] = state_of(store.league(name), store.ranks)
