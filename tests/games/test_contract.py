@@ -12,7 +12,7 @@ from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import AnyGame, PlayedTable, played_table
 from arena.errors import BotFault, SpecError
 from arena.games import bundled_names, load_game
-from arena.games.api import Json, Over, Simulation, ranks_by_score
+from arena.games.api import Json, Over, ranks_by_score
 from arena.games.shanghaien.expansions import EXPANSIONS
 
 TABLES = [(name, seats) for name in sorted(bundled_names()) for seats in load_game(name).seat_counts]
@@ -88,12 +88,6 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
     )
 
 
-def test_an_unknown_option_is_refused_with_the_known_ones(game: AnyGame, seats: int) -> None:
-    """An unknown option is named, not ignored."""
-    with pytest.raises(SpecError, match=rf'options of {game.name}: unknown key "no_such"; known: '):
-        game.setup({"no_such": 1}, seats)
-
-
 @pytest.mark.parametrize("found", [-1, 0, 1, 3, 5, 1000])
 def test_a_wrong_number_of_seats_is_refused(game: AnyGame, found: int) -> None:
     """The refusal gives the number found and the numbers possible."""
@@ -154,20 +148,6 @@ def test_bundled_games_tell_more_than_the_contract_asks_for(game: AnyGame, table
         if isinstance(step.turn, Over):
             outcome = game.outcome(step.state)
             assert outcome.ranks == ranks_by_score(outcome.scores)
-
-
-@pytest.mark.parametrize("result", [None, 0, "rest", [], {}, {"id": "k01"}], ids=str)
-def test_a_result_that_no_simulation_gave_is_a_value_error(table: tuple[str, int], result: Json) -> None:
-    """A changed record is told apart from a fault of the program."""
-    simulator = scripted_simulator(load_game(table[0]))
-    waiting = [step.state for _, step in played(*table).steps() if isinstance(step.turn, Simulation)]
-    if simulator is None:
-        assert not waiting
-        return
-
-    for state in waiting:
-        with pytest.raises(ValueError, match="result"):
-            simulator.apply_result(state, result)
 
 
 def test_a_hostile_action_is_the_bots_fault(game: AnyGame, table: tuple[str, int]) -> None:

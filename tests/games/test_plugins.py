@@ -201,25 +201,6 @@ def test_a_reference_goes_to_packages_of_others_only(name: str) -> None:
     assert ("is a part of" in refusal(name)) == (not name.startswith("no_such"))
 
 
-def test_a_module_that_is_not_installed_needs_trust(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Installer
-) -> None:
-    """On the path alone it is refused, unread; in a trusted folder it plays, and its file is known by its hash."""
-    site()
-    marker = tmp_path / "imported"
-    (tmp_path / "loose_nim.py").write_text(f"open({str(marker)!r}, 'w').close()\n" + NIM.replace("{name}", "loose"))
-    monkeypatch.syspath_prepend(tmp_path)
-
-    assert "belongs to no installed package" in refusal("loose_nim:Other")
-    assert "--trust-code" in refusal("loose_nim:Other")
-    assert not marker.exists()
-    monkeypatch.setenv("ARENA_TRUST_CODE", str(tmp_path))
-    assert load_game("loose_nim:Other").name == "loose"
-    package = plugin_package("loose_nim:Other")
-    assert package is not None
-    assert (package.distribution, package.version) == ("", "")
-
-
 def test_a_package_that_is_another_one_is_refused(site: Installer) -> None:
     """A worker plays no other version than that with which the league began."""
     site()

@@ -74,18 +74,6 @@ def test_a_bot_gets_the_lines_of_the_match_whatever_it_answers() -> None:
     assert here.of_type("match_start") == there.of_type("match_start")
 
 
-def test_one_step_ends_after_its_answer() -> None:
-    """The bot has got all lines before the step; the answer has the note and the time."""
-    record = nim(RandomBot(), RandomBot())
-    third = answer_steps(record, 1)[2]
-    bot = ScriptedBot(lambda m, n: [answer(m, 0, note=f"note {n}")])
-
-    (found,) = ask(record, asked(bot), 1, (third,))
-
-    assert (found.step, found.note) == (third, "note 3")
-    assert len(bot.of_type("request")) == 3
-
-
 @pytest.mark.parametrize(
     ("reply", "said"),
     [

@@ -15,6 +15,7 @@ from support.scripted_bot import (
     HELLO,
     STRICT,
     Message,
+    NotingChannel,
     ScriptedBot,
     acted,
     answer,
@@ -31,7 +32,7 @@ from support.toy_game import HOLD_ON, Lean, ToyGame
 from arena.errors import Crashed, MalformedReply
 from arena.match.record import ActionStep, RefusedAnswer, encode_record
 from arena.match.settings import ClockSettings
-from arena.process.scripted import Reply, ScriptedChannel
+from arena.process.scripted import Reply
 from arena.protocol import codec
 from arena.protocol.messages import FromBot
 
@@ -169,24 +170,10 @@ def timed(bot: ScriptedBot, *answers: tuple[float, Any], wall: bool = False) -> 
     return bot
 
 
-class Stopped(ScriptedChannel):
-    """A channel that notes when its bot is woken and stopped."""
-
-    def __init__(self, bot: ScriptedBot) -> None:
-        super().__init__(bot._respond, cpu=bot.times.cpu)
-        self.states: list[str] = []
-
-    def wake(self) -> None:
-        self.states.append("runs")
-
-    def rest(self) -> None:
-        self.states.append("stopped")
-
-
 def test_who_is_too_late_is_stopped() -> None:
     """Like a bot that has answered, it may not think while others are on move."""
     bot = toy_bot(20, silent(1))
-    channel = Stopped(bot)
+    channel = NotingChannel(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
     toy_match(bot, toy_bot(30))
 
@@ -197,7 +184,7 @@ def test_who_is_too_late_is_stopped() -> None:
 def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     """0.05 s between the end of its time and its being stopped count for the next answer."""
     bot = timed(toy_bot(1), (2.0, None))
-    channel = Stopped(bot)
+    channel = NotingChannel(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 0.05)  # type: ignore[method-assign]
     bot.open = lambda: channel  # type: ignore[method-assign]
     record = toy_match(bot, toy_bot(30))
@@ -328,7 +315,7 @@ def test_a_line_about_another_request_is_not_decoded(monkeypatch: pytest.MonkeyP
     toy_match(toy_bot(20, only(1, *[STALE] * 10)), toy_bot(30))
 
 
-class Flooded(Stopped):
+class Flooded(NotingChannel):
     """A channel that raises a flood at the second request."""
 
     def pending(self) -> list[bytes]:
@@ -337,7 +324,7 @@ class Flooded(Stopped):
         return super().pending()
 
 
-class Deaf(Stopped):
+class Deaf(NotingChannel):
     """A channel that cannot take a warning."""
 
     def send(self, line: bytes, clock: Any) -> None:
@@ -346,7 +333,7 @@ class Deaf(Stopped):
         super().send(line, clock)
 
 
-class Greedy(Stopped):
+class Greedy(NotingChannel):
     """A channel whose bot is found to break its limits when it is stopped for the third time."""
 
     def rest(self) -> None:
@@ -359,7 +346,7 @@ class Greedy(Stopped):
     ("channel", "odd", "code"),
     [(Flooded, leaning(), "malformed_reply"), (Deaf, leaning(TOO_FAR), "crash"), (Greedy, silent(1), "crash")],
 )
-def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[Stopped], odd: Any, code: str) -> None:
+def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[NotingChannel], odd: Any, code: str) -> None:
     """It has flooded the channel, ended before it could take the warning, or broken its limits while refused."""
     bot = toy_bot(20, odd)
     bot.open = lambda: channel(bot)  # type: ignore[method-assign]
@@ -371,7 +358,7 @@ def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[Stopped], o
 def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
     """Where bots may think while others are on move, a late one may finish its thought."""
     bot = timed(toy_bot(20), (0.05, TOO_FAR), (0.05, {"mm": 20}))
-    channel = Stopped(bot)
+    channel = NotingChannel(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 9.0)  # type: ignore[method-assign]
     bot.open = lambda: channel  # type: ignore[method-assign]
 

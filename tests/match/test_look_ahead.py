@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from support.scripted_bot import (
     CLOCK,
-    HELLO,
     NIM,
     SIMULATING,
     Message,
+    NotingChannel,
     ScriptedBot,
     acted,
     answer,
@@ -31,7 +31,7 @@ from arena.match.participant import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, SimulationStep, encode_record
 from arena.match.referee import hello_for
 from arena.match.settings import ClockSettings
-from arena.process.scripted import Reply, ScriptedChannel
+from arena.process.scripted import Reply
 
 WALL = msgspec.structs.replace(CLOCK, decides="wall", wall_ms=1100.0)
 
@@ -161,17 +161,6 @@ def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
     assert record.fault.hint == "a simulate with id 77 came, but the open request is 3: repeat the request's id"
 
 
-def test_who_did_not_ask_for_it_violates_the_protocol() -> None:
-    """The hint says how to ask for the capability; requests to such a bot have no number of simulations."""
-    bot = asking({"mm": 1}, hello=HELLO)
-    record = toy_match(bot, toy_bot(30))
-
-    assert record.fault is not None
-    assert (record.termination.value, record.fault.seat) == ("protocol_violation", 0)
-    assert '"capabilities": ["simulate"]' in record.fault.hint
-    assert "simulations" not in bot.of_type("request")[0]
-
-
 def test_it_is_offered_only_where_there_is_something_to_simulate() -> None:
     """It is not offered in a game without a simulator, nor with a budget of 0."""
     offered = [
@@ -263,28 +252,10 @@ def test_who_asks_too_late_is_not_answered() -> None:
     assert (record.seats[0].faults, game.simulator.asked) == ({"timeout": 1}, [])
 
 
-class Watched(ScriptedChannel):
-    """A channel that notes in which order its bot was woken, stopped and written to."""
-
-    def __init__(self, bot: ScriptedBot) -> None:
-        super().__init__(bot._respond)
-        self.noted: list[str] = []
-
-    def wake(self) -> None:
-        self.noted.append("runs")
-
-    def rest(self) -> None:
-        self.noted.append("stopped")
-
-    def send(self, line: bytes, clock: Any) -> None:
-        self.noted.append(json.loads(line)["type"])
-        super().send(line, clock)
-
-
 def test_the_bot_is_stopped_during_a_simulation() -> None:
     """It goes on when its answer is there; that the stop takes effect is tested with the channel (`ponder`)."""
     bot = asking({"mm": 1})
-    channel = Watched(bot)
+    channel = NotingChannel(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
     toy_match(bot, toy_bot(30))
 

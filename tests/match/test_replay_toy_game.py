@@ -13,7 +13,6 @@ from support.toy_game import ToyGame
 from arena.errors import Crashed, OutOfTime
 from arena.match.record import ActionStep, MatchRecord, RefusedAnswer, SimulationStep, Step, pack, unpack
 from arena.match.replay import problems, replay
-from arena.verify.resimulation import resimulate
 
 pytestmark = pytest.mark.usefixtures("toy_game")
 replace = msgspec.structs.replace
@@ -41,15 +40,8 @@ def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_match_of_many_can_be_verified(seats: int) -> None:
-    """It is replayed and simulated again, with wet seats that are not asked."""
-    record = stored(*(toy_bot(20 * seat + 30) for seat in range(seats)))
-
-    found, wrong = resimulate(record)
-
-    assert problems(record) == []
-    assert wrong == []
-    assert found is not None
-    assert (found.made, found.equal) == (2, 2)
+    """Also with wet seats that are not asked."""
+    assert problems(stored(*(toy_bot(20 * seat + 30) for seat in range(seats)))) == []
 
 
 def test_a_decision_of_several_is_complete_with_the_last() -> None:
@@ -196,23 +188,6 @@ def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
 
     assert "where the simulation tip/1 was due" in problems(with_step(record, place, record.steps[0]))[0]
     assert "where seat 0 had to act" in problems(with_step(record, 0, record.steps[place]))[0]
-
-
-def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
-    """The forged record says that nobody got wet."""
-    record = stored(toy_bot(90), toy_bot(90), options={"rounds": 1})
-    place = place_of(record, SimulationStep)
-    step = record.steps[place]
-    assert isinstance(step, SimulationStep)
-    forged = replace(
-        with_step(record, place, replace(step, result={"tilt": 1, "wet": []})), scores=(90, 90), ranks=(0, 0)
-    )
-
-    _, wrong = resimulate(forged)
-
-    assert problems(forged) == []
-    (told,) = wrong
-    assert told.startswith(f"step {place + 1}, tip/1: comes out otherwise here: tilted by ")
 
 
 def test_a_fingerprint_belongs_to_a_game_with_a_simulator() -> None:

@@ -95,6 +95,28 @@ class RandomBot(ScriptedBot):
         return super()._respond(line)
 
 
+class NotingChannel(ScriptedChannel):
+    """Notes in order when its bot is woken (`runs`), stopped and written to (the type of the message)."""
+
+    def __init__(self, bot: ScriptedBot) -> None:
+        super().__init__(bot._respond, cpu=bot.times.cpu)
+        self.noted: list[str] = []
+
+    @property
+    def states(self) -> list[str]:
+        return [word for word in self.noted if word in {"runs", "stopped"}]
+
+    def wake(self) -> None:
+        self.noted.append("runs")
+
+    def rest(self) -> None:
+        self.noted.append("stopped")
+
+    def send(self, line: bytes, clock: Any) -> None:
+        self.noted.append(json.loads(line)["type"])
+        super().send(line, clock)
+
+
 def ready(message: Message) -> bytes:
     return json.dumps({"type": "ready", "match": message["match"]}).encode()
 

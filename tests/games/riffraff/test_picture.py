@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
-from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded, tabled
+from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded
 
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.picture import order_of_play, picture
-from arena.games.riffraff.drawing.svg import SEAT_COLOURS, words
+from arena.games.riffraff.drawing.picture import picture
+from arena.games.riffraff.drawing.svg import words
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import ShipAtRest, Yards
@@ -124,21 +124,6 @@ def test_labels_are_readable(state: State) -> None:
     assert len(named) >= 0.8 * len(ids)
 
 
-def test_a_hidden_piece_has_no_label() -> None:
-    """Of two crates behind each other, only the nearer has a label from the bow, both from starboard."""
-    table = tabled(
-        0.0,
-        0.0,
-        ("k01", "crate", 1, 0, (0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
-        ("k02", "crate", 3, 1, (-0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
-    )
-
-    found = views(fresh(table))
-
-    assert [text for text in texts(found["front"]) if text.startswith("k")] == ["k01"]
-    assert set(texts(found["side"])) >= {"k01", "k02"}
-
-
 @scenes
 def test_a_picture_stands_alone(state: State) -> None:
     """Nothing is loaded or run, every name that is used is defined, and the size is the size of the view box."""
@@ -156,17 +141,6 @@ def test_a_picture_stands_alone(state: State) -> None:
     assert set(used) <= set(names)
     assert len(re.findall("(?:href|url)", text)) == len(used)
     assert picture(state) == text
-
-
-def test_the_seat_that_is_to_move_has_a_ring() -> None:
-    """The ring lies around the disc of that seat, in the order of play."""
-    state = replace(AT_SEA, phase=Phase.ORDER, order=(1, 0), captain=1)
-    circles = list(ET.fromstring("<svg>" + "".join(order_of_play(state, 400, 30)) + "</svg>").iter("circle"))
-
-    places = [(circle.get("cx"), circle.get("fill")) for circle in circles]
-    ringed = next(x for x, fill in places if fill == "none")
-    assert [fill for x, fill in places if x == ringed] == ["none", SEAT_COLOURS[1]]
-    assert len(circles) == 3
 
 
 def test_words_are_escaped() -> None:
