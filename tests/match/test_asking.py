@@ -220,21 +220,6 @@ def test_the_same_bots_play_on_to_the_same_match() -> None:
     assert problems(msgspec.structs.replace(other, seats=tuple(map(untimed, other.seats)))) == []
 
 
-def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
-    """Until the step the simulations are those of the record."""
-    with on_offer():
-        record = stored_toy_match(rounds=3)
-        step = answer_steps(record, 0)[1]
-        bots = {seat: at_toy_game(toy_bot(mm=20), ToyGame(), seats=3) for seat in range(3)}
-        other = {seat: at_toy_game(toy_bot(mm=40), ToyGame(), seats=3) for seat in range(3)}
-
-        assert plain(continue_match(record, bots, step)) == plain(record)
-        went_on = continue_match(record, other, step)
-
-    assert plain(went_on)[: step - 1] == plain(record)[: step - 1]
-    assert plain(went_on) != plain(record)
-
-
 def plain(record: MatchRecord) -> list[Any]:
     """Return all steps without notes, as JSON has them."""
     steps = [msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps]

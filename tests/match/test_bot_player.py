@@ -141,23 +141,6 @@ def test_cpu_time_between_the_requests_is_not_charged() -> None:
     assert played(bot).seats[0].cpu_ms == 0.0
 
 
-def test_time_for_useless_lines_runs_on() -> None:
-    """A bot that prints has the same clock as a bot that thinks."""
-    bot = ScriptedBot()
-
-    def prints() -> Reply:
-        bot.times.cpu_s += 0.2
-        return b"hm"
-
-    class Endless(list[Reply]):
-        def __iter__(self) -> Iterator[Reply]:
-            return (prints() for _ in range(100))
-
-    bot._odd = lambda _message, _number: Endless()
-
-    assert played(bot).termination.value == "timeout"
-
-
 def test_events_come_at_once_to_who_asks_for_them() -> None:
     """The capability moves them from the requests into messages of their own."""
     hello = b'{"type":"hello","protocols":[1],"capabilities":["events","telepathy"]}'

@@ -13,7 +13,7 @@ from support.toy_game import Lean, ToyGame
 
 from arena.games.luck import derive
 from arena.match.baseline import BaselinePlayer
-from arena.match.human import HELP, HELP_EXAMPLE, HELP_UNLISTED, HumanPlayer
+from arena.match.human import HELP, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
 from arena.text import cut, wrap_lines
@@ -150,15 +150,6 @@ def test_a_human_may_play_an_example() -> None:
     assert json.loads(examples[1].split(": ", 1)[1]) == {"mm": own_lean(record).action.mm}
 
 
-def test_help_at_an_example_tells_what_y_and_n_do() -> None:
-    """The question comes again afterwards."""
-    terminal = Terminal("s", "?", "y", "1")
-    record = toy_match_with(terminal)
-
-    assert any(line.endswith(HELP_EXAMPLE) for line in terminal.shown)
-    assert record.fault is None
-
-
 def test_a_human_may_let_it_be() -> None:
     """The fallback action is then played, as an action like any other."""
     record = toy_match_with(Terminal("p", "1"))
@@ -195,16 +186,6 @@ def test_giving_up_is_not_pardoned() -> None:
     record = toy_match_with(Terminal("q"))
 
     assert (record.termination.value, record.ranks) == ("illegal_action", (1, 0))
-
-
-@pytest.mark.parametrize("word", ["?", "help"])
-def test_help_for_what_cannot_be_listed(word: str) -> None:
-    """With the table again."""
-    terminal = Terminal(word, "p", "1")
-    toy_match_with(terminal)
-
-    assert HELP_UNLISTED in terminal.shown
-    assert sum("round 1, scores 0 0" in line for line in terminal.shown) == 3
 
 
 def test_a_human_hears_the_results_of_simulations() -> None:

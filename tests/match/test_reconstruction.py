@@ -15,14 +15,10 @@ from support.scripted_bot import (
     house,
     match_of,
     seated,
-    simulate,
-    toy_bot,
-    toy_match,
     with_seat,
 )
-from support.toy_game import on_offer
 
-from arena.errors import CheckFailed, Crashed, OutOfTime
+from arena.errors import CheckFailed
 from arena.match import line_recorder
 from arena.match.reconstruction import lines_of
 from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encode_record, pack, unpack
@@ -36,29 +32,6 @@ def by_seat(record: MatchRecord) -> list[list[tuple[str, bytes]]]:
     told = lines_of(unpack(pack(record)))
     assert all(each.is_exact for each in told)
     return [[(way, line) for _, way, line in each.lines] for each in told]
-
-
-def test_a_match_that_never_was_heard_of_has_no_lines() -> None:
-    """The second seat gets none in a match in which the first did not start."""
-    record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house())
-    first, second = by_seat(record)
-
-    assert [way for way, _ in first] == [">", ">"]
-    assert b'"error"' in first[1][1]
-    assert second == []
-
-
-def test_a_process_of_many_matches_was_greeted_once() -> None:
-    """Its ids count on, and lines after the first match are those of the second."""
-    bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
-    bot_player = seated(bot)
-    first, second = (match_of(bot_player, house(), options=HEAPS) for _ in range(2))
-
-    assert [line for _, line in by_seat(first)[0]].count(bot.channels[0].sent[0].rstrip()) == 1
-    assert b'"match_start"' in by_seat(second)[0][0][1]
-    assert second.seats[0].lines
-    assert second.seats[0].lines.first_id == first.seats[0].moves + 1
-    assert any(b'"event"' in line for _, line in by_seat(second)[0])
 
 
 @pytest.mark.parametrize("line", [b"\xff\xfe", b"\0", b"", "\x85\u2028é".encode(), b'{"type": "action", "id": "\xff"}'])
@@ -206,22 +179,3 @@ def test_an_older_record_says_so(record: MatchRecord) -> None:
         lines_of(old)
     with pytest.raises(CheckFailed, match="plays rules 1"):
         lines_of(replace(record, rules="0"))
-
-
-def test_questions_and_pardons_of_many_at_once_are_told() -> None:
-    """Four seats decide at once; they ask the simulator, are refused, are late, and get the fallback action."""
-
-    def odd(message: Any, number: int) -> Any:
-        if number == 1:
-            return [simulate(message, 1, {"mm": 5}), simulate(message, 2, {"mm": 999}), answer(message, {"mm": 999})]
-        return [OutOfTime("late", hint="faster")] if number == 3 else None
-
-    asks = b'{"type":"hello","protocols":[1],"capabilities":["simulate","events"]}'
-    with on_offer():
-        record = toy_match(
-            toy_bot(20, odd, hello=[asks]), toy_bot(60, odd), toy_bot(30), toy_bot(-90, odd, hello=[asks])
-        )
-        told = by_seat(record)
-
-    assert [seat.faults for seat in record.seats][2] == {}
-    assert sum(b'"simulated"' in line for _, line in told[0]) == 2

@@ -1,9 +1,7 @@
 """Riff Raff: what holds in every game, whatever is played and whatever falls."""
 
 import json
-import math
 from collections.abc import Sequence
-from itertools import product
 from random import Random
 from typing import Any, cast
 
@@ -18,17 +16,13 @@ from support.riffraff_play import GAME, counts, played, raw_load, start
 from arena.errors import BotFault
 from arena.games.api import Decision, Json, Over, Seat, Simulation
 from arena.games.riffraff.actions import PASS, Load
-from arena.games.riffraff.geometry import rotate, rotation_of
-from arena.games.riffraff.legality import ranges_mm
-from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import CARDS, Phase, State
 from arena.games.riffraff.table import DIE_FACES, SEA_GROWS, SIGMAS, Noise, Weather, sigma_in, to_noise
 
 SEEDS = st.integers(0, 10**6)
 SEATS = st.sampled_from((2, 3, 4))
 NUMBER = st.floats() | st.integers() | st.none() | st.booleans() | st.text(max_size=3)
-BOXES: tuple[Kind, ...] = ("crate", "plank")
-"""Kinds of a single box, whose corners tell all about where they reach."""
 
 
 @given(seed=SEEDS, seats=SEATS)
@@ -115,56 +109,6 @@ def test_any_load_is_read_or_refused(card: int, spoiled: dict[str, Json]) -> Non
         assert GAME.parse(state, Seat(0), msgspec.to_builtins(action)) == action
     assert 0 < len(text) < 600
     assert repr(state) == before
-
-
-@given(
-    card=st.sampled_from(CARDS),
-    kind=st.sampled_from(BOXES),
-    u_mm=st.floats(-100, 100),
-    v_mm=st.floats(-110, 110),
-    yaw_deg=st.integers(-360, 360),
-    face=st.sampled_from(("flat", "edge")),
-)
-def test_a_piece_lies_within_its_area_or_over_the_side(
-    card: int, kind: Kind, u_mm: float, v_mm: float, yaw_deg: int, face: str
-) -> None:
-    """A box is read exactly if its centre is in the area and no corner is beyond the lines to other areas."""
-    state = replace(played(start(2), card, 1), captain=Seat(0), order=(Seat(0), Seat(1)), turn=0, phase=Phase.LOAD)
-    raw = {"kind": kind, "face": face, "u_mm": u_mm, "v_mm": v_mm, "yaw_deg": yaw_deg}
-    area = AREAS[card]
-    u, v = round(u_mm, 1), round(v_mm, 1)
-    (low_u, high_u), (low_v, high_v) = ranges_mm(area).values()
-    over = max(area_over(corner, area.side_u, area.side_v) for corner in corners(kind, face, u, v, yaw_deg))
-    is_inside = low_u <= u <= high_u and low_v <= v <= high_v
-    assume(abs(over) > 1e-6 or over == 0)
-
-    expected = is_inside and over <= 0 and face in FACES[kind]
-
-    try:
-        GAME.parse(state, Seat(0), raw)
-    except BotFault:
-        assert not expected
-    else:
-        assert expected
-
-
-def corners(kind: Kind, face: str, u: float, v: float, yaw_deg: int) -> list[tuple[float, float]]:
-    """The corners of a box that lies there, in mm along u and v."""
-    if face not in FACES[kind]:
-        return [(u, v)]
-    (part,) = PARTS[kind]
-    turn = rotation_of(kind, next(known for known in FACES[kind] if known == face), yaw_deg)
-    found = []
-    for x, y, z in product((-1, 1), repeat=3):
-        half = part.half_m
-        along_u, along_v, _ = rotate(turn, (x * half[0], y * half[1], z * half[2]))
-        found.append((u + 1000 * along_u, v + 1000 * along_v))
-    return found
-
-
-def area_over(corner: tuple[float, float], side_u: int, side_v: int) -> float:
-    """How far a corner is beyond the lines that it must not cross; negative if it is on this side of all."""
-    return max((-side * place for place, side in zip(corner, (side_u, side_v), strict=True) if side), default=-math.inf)
 
 
 class First:

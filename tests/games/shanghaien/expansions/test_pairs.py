@@ -105,14 +105,6 @@ def test_the_right_to_feed_holds_for_the_new_dice() -> None:
     assert shown(go(state, place(6)), SHARKS) == {"face_down": (6,), "feeding": False}
 
 
-def test_a_vetoed_exchange_leaves_the_die_where_it_lies() -> None:
-    """The card is unplayable for the rest of the turn, for another die too."""
-    state = go(rolled(full(player(dice=(3, 4))), 2, 5), Exchange(back=3), VETO)
-
-    assert state.players[0].placed == (0, 0, 1, 1, 0, 0)
-    assert tricks(state) == (Ban(), RerollAll(), PlayDoubles())
-
-
 # --- the sharks and doubles ---------------------------------------------------------------------------------------
 
 
@@ -126,16 +118,6 @@ def test_taking_the_doubles_card_loses_the_right_to_feed() -> None:
     assert shown(taken, SHARKS) == {"face_down": (), "feeding": False}
     assert shown(later, SHARKS) == {"face_down": (), "feeding": False}
     assert card_of(state, SHARKS) in taken.gone
-
-
-def test_taking_the_doubles_card_after_an_exchange_places_nothing() -> None:
-    """The die that was taken back stays in the supply."""
-    state = table(ALL, player(dice=(3, 4)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
-
-    taken = go(rolled(state, 2, 5), Exchange(back=3), ALLOW, place(2, 5), VETO, (6, 6), TakeDoubles())
-
-    assert taken.players[0].placed == (0, 0, 0, 1, 0, 0)
-    assert taken.to_place == 1
 
 
 # --- no shanghai / reroll all with sharks and doubles -------------------------------------------------------------
