@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.toy_game import on_offer
 
-from arena.conformance.check import CheckPlan, StepVerdict, check_bot, check_draws
+from arena.conformance.check import CheckPlan, CheckStep, StepVerdict, check_bot, check_draws
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.launch import Confinement
@@ -39,47 +39,32 @@ REFUSED = '{"mm": 20 if "refused" in message else 101}'
 PATIENT = ClockSettings(decides="wall", move_ms=10_000, bank_ms=0, startup_ms=10_000)
 
 
-def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[int, str]:
-    """The remarks about a bot that leans so, by the numbers of their steps; none of them failed."""
+def check(folder: Path, action: str, seats: int = 2) -> list[CheckStep]:
+    """Check a bot that leans so; return the steps, none of which failed."""
     script = folder / "leaner.py"
     script.write_text(BOT.replace("HERE", action))
-    unconfined = Confinement(isolation="none", limits=Limits())
+    plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), seats))
     with on_offer():
-        steps = list(
-            check_bot(
-                read_bot(script),
-                CheckPlan(MatchSettings("toy", {}, clock), check_draws(Secret.public("1"))),
-                unconfined,
-            )
-        )
+        steps = list(check_bot(read_bot(script), plan, Confinement(isolation="none", limits=Limits())))
     assert [step.number for step in steps] == list(range(1, 11))
-    assert steps[5].title == "gives answers that count"
-    return {step.number: step.detail for step in steps if step.verdict is not StepVerdict.PASSED}
-
-
-def test_a_good_bot_has_no_remarks(tmp_path: Path) -> None:
-    """A good bot gets no remark on refused or late answers."""
-    assert remarks(tmp_path, GOOD) == {}
+    return steps
 
 
 def test_refused_answers_are_a_remark_of_their_own(tmp_path: Path) -> None:
     """How many, for which reason, and the sentence that the bot got; the protocol was kept all the same."""
-    ((number, detail),) = remarks(tmp_path, REFUSED).items()
+    (remark,) = [step for step in check(tmp_path, REFUSED) if step.verdict is not StepVerdict.PASSED]
 
-    first, second = detail.splitlines()
-    assert number == 6
-    assert first == "refused answers: 8 illegal_action; by reason: 8 too_far"
-    assert second == "check-0-0, step 1: nobody leans out 101 mm"
+    assert (remark.number, remark.title) == (6, "gives answers that count")
+    assert remark.detail.splitlines() == [
+        "refused answers: 8 illegal_action; by reason: 8 too_far",
+        "check-0-0, step 1: nobody leans out 101 mm",
+    ]
 
 
-def test_a_table_of_more_seats_is_tried_with_a_baseline_in_each(tmp_path: Path) -> None:
-    """A table of the tournament of `--for` is tried with the baseline in all other seats."""
-    script = tmp_path / "leaner.py"
-    script.write_text(BOT.replace("HERE", GOOD))
-    plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), 3))
-
-    with on_offer():
-        steps = list(check_bot(read_bot(script), plan, Confinement(isolation="none", limits=Limits())))
+@pytest.mark.parametrize(("seats", "score"), [(2, r"\S+ to \S+"), (3, r"\S+ to \S+, \S+")])
+def test_a_good_bot_has_no_remarks(tmp_path: Path, seats: int, score: str) -> None:
+    """At a table of more seats, as `--for` may ask for, the baseline sits in all others."""
+    steps = check(tmp_path, GOOD, seats)
 
     assert all(step.verdict is StepVerdict.PASSED for step in steps)
-    assert re.search(r"(won|lost|draw) \S+ to \S+, \S+ against the baseline", steps[0].detail)
+    assert re.search(rf"(won|lost|draw) {score} against the baseline", steps[0].detail)

@@ -45,6 +45,12 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def run_script(source: str) -> "subprocess.CompletedProcess[str]":
+    """Run a script, which has no guard of `__main__`."""
+    Path("script.py").write_text(source)
+    return subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False)
+
+
 def test_a_function_meets_a_bot() -> None:
     """Its matches are stored, verified and told like any others, and say that no sandbox was there."""
     threads: set[int] = set()
@@ -98,9 +104,7 @@ except ZeroDivisionError:
 
 def test_the_exception_of_a_function_comes_out_and_nothing_stays() -> None:
     """The child and its bots are ended, down to the fork server, which hears the end of the child."""
-    told = subprocess.run([sys.executable, "-c", ENDED_BY_AN_EXCEPTION], text=True, capture_output=True, check=True)
-
-    assert told.stdout == "raised, and left set()\n"
+    assert run_script(ENDED_BY_AN_EXCEPTION).stdout == "raised, and left set()\n"
 
 
 @pytest.mark.parametrize("error", [StopIteration, ConnectionRefusedError, ValueError])
@@ -190,9 +194,7 @@ print("kept", results.exists())
 
 def test_the_results_of_a_match_go_with_it_and_not_with_a_fork() -> None:
     """A fork that ends leaves them to the process that they belong to."""
-    told = subprocess.run([sys.executable, "-c", FORKED], text=True, capture_output=True, check=True)
-
-    assert told.stdout == "after the fork 2\nkept False\n"
+    assert run_script(FORKED).stdout == "after the fork 2\nkept False\n"
 
 
 @pytest.mark.parametrize(
@@ -225,10 +227,9 @@ def test_a_mapping_is_read_as_strictly_as_a_file() -> None:
         arena.League({"name": "odd", "game": "nim", "cycles": 1, "players": 5}).run()
 
 
-def test_the_process_of_the_caller_is_left_alone(tmp_path: Path) -> None:
+def test_the_process_of_the_caller_is_left_alone() -> None:
     """Signals, start method, folder, loggers, other children are as before; in a script without a `__main__` guard."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    done = run_script(
         """
 import logging, multiprocessing, os, signal, subprocess, sys
 child = subprocess.Popen(["sleep", "600"])
@@ -246,9 +247,7 @@ print("left alone")
 """
     )
 
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-
-    assert (ran.stdout, ran.stderr, ran.returncode) == ("left alone\n", "", 0)
+    assert (done.stdout, done.stderr, done.returncode) == ("left alone\n", "", 0)
 
 
 def test_it_plays_in_another_thread() -> None:
@@ -262,10 +261,9 @@ def test_it_plays_in_another_thread() -> None:
     assert found == [2]
 
 
-def test_an_interruption_ends_child_and_bots(tmp_path: Path) -> None:
+def test_an_interruption_ends_child_and_bots() -> None:
     """Ctrl-C in the middle of a league: KeyboardInterrupt comes out, no process stays, and the league goes on."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    done = run_script(
         """
 import arena, os, signal
 from arena.process.reaper import descendants
@@ -279,15 +277,12 @@ except KeyboardInterrupt: print("interrupted", descendants(os.getpid()), 0 < len
 """
     )
 
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-
-    assert ran.stdout == "interrupted set() True\n", ran.stderr
+    assert done.stdout == "interrupted set() True\n", done.stderr
 
 
-def test_a_killed_caller_takes_the_league_along(tmp_path: Path) -> None:
+def test_a_killed_caller_takes_the_league_along() -> None:
     """The driver hears it when it next tells its progress."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    done = run_script(
         """
 import arena, os, signal
 players = [{"bot": "random", "name": name} for name in "ab"]
@@ -298,9 +293,7 @@ league.run(progress=heard, isolation="none", workers=1)
 """
     )
 
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-
-    assert ran.returncode == -signal.SIGKILL
+    assert done.returncode == -signal.SIGKILL
     with subprocess.Popen(["flock", "--wait", "60", "results/arena.lock", "true"]) as lock:  # the driver holds it
         assert lock.wait() == 0
 

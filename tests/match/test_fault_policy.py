@@ -174,7 +174,6 @@ def test_who_is_too_late_is_stopped() -> None:
     """Like a bot that has answered, it may not think while others are on move."""
     bot = toy_bot(20, silent(1))
     channel = NotingChannel(bot)
-    bot.open = lambda: channel  # type: ignore[method-assign]
     toy_match(bot, toy_bot(30))
 
     assert channel.states[:6] == ["runs", "stopped"] * 3
@@ -186,7 +185,6 @@ def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     bot = timed(toy_bot(1), (2.0, None))
     channel = NotingChannel(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 0.05)  # type: ignore[method-assign]
-    bot.open = lambda: channel  # type: ignore[method-assign]
     record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"timeout": 1}
@@ -349,7 +347,7 @@ class Greedy(NotingChannel):
 def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[NotingChannel], odd: Any, code: str) -> None:
     """It has flooded the channel, ended before it could take the warning, or broken its limits while refused."""
     bot = toy_bot(20, odd)
-    bot.open = lambda: channel(bot)  # type: ignore[method-assign]
+    channel(bot)
     record = toy_match(bot, toy_bot(30))
 
     assert (record.termination.value, record.seats[0].moves) == (code, 1)
@@ -360,7 +358,6 @@ def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
     bot = timed(toy_bot(20), (0.05, TOO_FAR), (0.05, {"mm": 20}))
     channel = NotingChannel(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 9.0)  # type: ignore[method-assign]
-    bot.open = lambda: channel  # type: ignore[method-assign]
 
     assert toy_match(bot, toy_bot(30), clock=PONDER).seats[0].cpu_ms == pytest.approx(100)
 

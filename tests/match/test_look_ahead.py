@@ -256,7 +256,6 @@ def test_the_bot_is_stopped_during_a_simulation() -> None:
     """It goes on when its answer is there; that the stop takes effect is tested with the channel (`ponder`)."""
     bot = asking({"mm": 1})
     channel = NotingChannel(bot)
-    bot.open = lambda: channel  # type: ignore[method-assign]
     toy_match(bot, toy_bot(30))
 
     begin = channel.noted.index("request")

@@ -177,14 +177,9 @@ def test_the_weather_is_recomputed_from_the_page() -> None:
     assert [blown.roll_rad_s, blown.pitch_rad_s] == [round(z[3] * 0.05, 4), round(z[4] * 0.05, 4)]
 
 
-def test_a_question_to_the_simulator_can_be_chained() -> None:
-    """What comes back as ship and cargo goes in again, with the fields the section names."""
-    state = GAME.setup({}, 2)
+def test_every_field_of_an_answer_of_the_simulator_is_named() -> None:
+    """The section names what comes back from a question."""
+    reply = GAME.simulator.what_if(GAME.setup({}, 2), Seat(0), {"load": LOAD, "area": 5})
 
-    first = GAME.simulator.what_if(state, Seat(0), {"load": LOAD, "area": 5})
-    again = {"ship": first["ship"], "cargo": first["cargo"], "noise": [1.0, 0.0, 0.0, 0.01, 0.0]}
-    second = GAME.simulator.what_if(state, Seat(0), {"load": {**LOAD, "v_mm": -55}, "area": 6, **again})
-
-    assert [piece["on"] for piece in second["cargo"]] == [5, 6]
     described = section_of("### What to ask the simulator", RIFFRAFF)
-    assert [field for field in second if f"`{field}`" not in described] == []
+    assert [field for field in reply if f"`{field}`" not in described] == []

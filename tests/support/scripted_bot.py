@@ -96,10 +96,11 @@ class RandomBot(ScriptedBot):
 
 
 class NotingChannel(ScriptedChannel):
-    """Notes in order when its bot is woken (`runs`), stopped and written to (the type of the message)."""
+    """The channel that a bot opens: it notes when the bot is woken (`runs`), stopped and written to (the type)."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         super().__init__(bot._respond, cpu=bot.times.cpu)
+        bot.open = lambda: self  # type: ignore[method-assign]
         self.noted: list[str] = []
 
     @property
