@@ -200,8 +200,10 @@ def _expand_entries(
     """
     taken = {entry.name or entry.bot for entry in file.entries if entry.bot}
     for index, entry in enumerate(file.entries):
-        if bool(entry.bot) == bool(entry.submitted) or (entry.submitted and entry.name):
-            raise SpecError(f"players[{index}]: expected `bot`, or `submitted` without `name`")
+        if not entry.bot and not entry.submitted:
+            raise SpecError(f'players[{index}]: the key "bot" is missing')
+        if entry.submitted and (entry.bot or entry.name):
+            raise SpecError(f"players[{index}]: `submitted` goes without `bot` and `name`")
         if entry.bot:
             yield entry
             continue

@@ -44,7 +44,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"players": [{"bot": "random"}, {"bot": "rnadom"}]},
         'players[1].bot: no bot "rnadom"; known: random, greedy; did',
     ),
-    ({"players": [{"bot": "random"}, {"bto": "greedy"}]}, 'players[1]: unknown key "bto"; known: bot, submitted, name, arguments'),
+    (
+        {"players": [{"bot": "random"}, {"bto": "greedy"}]},
+        'players[1]: unknown key "bto"; known: bot, submitted, name, arguments',
+    ),
     (
         {"players": [{"bot": "random", "arguments": [1]}]},
         "players[0].arguments[0]: expected text of 1 to 4096 characters, without control characters, found 1; put it",

@@ -153,7 +153,7 @@ def test_what_a_pattern_takes(course: Terminal) -> None:
     for league, said in (("course@2", 'no run "2"; known: 1 '), ("course@2020-01-01", "no run"), ("other@1", "other")):
         with pytest.raises(SpecError, match=said):
             read_standings(ReadStandings(league=league))
-    for players, said in (("none", "players"), ([{"name": "x"}], "expected `bot`, or `submitted`"), ("submitted", "")):
+    for players, said in (("none", "players"), ([{"name": "x"}], 'the key "bot" is missing'), ("submitted", "")):
         Path("other.yaml").write_text(yaml.safe_dump({**content, "name": "other", "players": players}))
         other = course.arena("league run other.yaml --workers 2")
         assert (other.code == 0) == (players == "submitted"), other
