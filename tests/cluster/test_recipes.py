@@ -126,6 +126,7 @@ def test_workers_are_started_by_ssh(lab: Lab, tmp_path: Path) -> None:
     for place in (driver, alone):
         Cluster.write_league(place)
     alone.league("--workers", "2")
+    head.write(CLUSTER_FILE, written(PAGE, CLUSTER_FILE).replace("10.0.0.1", head.address).encode())
     (script,) = [each.text for each in blocks(PAGE) if "ssh $host" in each.text]
     for number, host in enumerate((head, *others), start=1):
         script = script.replace(f"10.0.0.{number}", host.address)
