@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.e2e_arena import DEADLINE_S, Place
-from support.waiting import a_second, until
+from support.waiting import a_second, load, until
 
 pytestmark = pytest.mark.process
 alone = pytest.mark.alone  # a second is a second where nothing else plays
@@ -136,9 +136,8 @@ def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, undisturbed: str, wa
 def test_twenty_stops_of_a_busy_machine_print_no_traceback(tmp_path: Path) -> None:
     """SIGTERM at any moment, the start, the end and Python's own exit included, while others want every core."""
     place = Place(tmp_path).write("random", "random", cycles=40, chunk_blocks=2)
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     rng = random.Random(2026)
-    try:
+    with load(2):
         for _ in range(KILLS):
             process = place.start_league("--workers", "2")
             time.sleep(rng.uniform(0.2, 3.0))  # the moment is the point: any is right
@@ -146,10 +145,6 @@ def test_twenty_stops_of_a_busy_machine_print_no_traceback(tmp_path: Path) -> No
             _, err = process.communicate(timeout=DEADLINE_S)
             assert process.returncode in {0, 3, -signal.SIGTERM}
             assert "Traceback" not in err
-    finally:
-        for each in burners:
-            each.kill()
-            each.wait()
 
 
 def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:

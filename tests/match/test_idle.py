@@ -1,10 +1,5 @@
 """The idle bank with real processes: who sleeps is found, who works or is kept from working is not charged."""
 
-import contextlib
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +7,7 @@ import msgspec
 import pytest
 from support.bot_source import bot_script, scripted_player
 from support.scripted_bot import CLOCK, house, match_of
+from support.waiting import load
 
 from arena.match.record import MatchRecord, SeatRecord
 from arena.match.settings import ClockSettings, MatchSettings
@@ -63,19 +59,6 @@ def seat(record: MatchRecord) -> SeatRecord:
 
 def idle_ms(own: SeatRecord) -> float:
     return own.idle_ms or 0.0
-
-
-@contextlib.contextmanager
-def two_spinners_a_core() -> Iterator[None]:
-    """Start programs that make every process wait for two thirds of its time."""
-    count = 2 * len(os.sched_getaffinity(0))
-    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()
 
 
 DRIP = """
@@ -131,7 +114,7 @@ def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
 )
 def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Path, before: str, thought: str) -> None:
     """Beside two other programs on each core it takes three times as long, and is neither late nor idle."""
-    with two_spinners_a_core():
+    with load(2):  # every process waits for two thirds of its time
         own = seat(played(tmp_path, thought, before=before, move_ms=200.0, bank_ms=200.0))
 
     assert own.wall_ms > 0.95 * own.cpu_ms > 5 * 130  # after an answer the bot runs on, and pays for it

@@ -1,19 +1,17 @@
 """Ways to go on for a bot that is stopped: each that the kernel has is refused, or leads nowhere."""
 
-import contextlib
 import os
 import shutil
 import statistics
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
 import pytest
 from support.process_boxes import BOT, FORKING, ask, bot_in, cpu_of_all_s, folder_of, in_a_box, talking
+from support.waiting import load
 
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -71,18 +69,6 @@ def test_a_stop_cannot_be_thrown_away(racing: Path, way: str, threads: int, limi
     assert burnt(racing, "./racing", way, str(threads), limits=limits) < MOST_BURNT
 
 
-@contextlib.contextmanager
-def load(number: int) -> Iterator[None]:
-    """Run so many programs that always want a core."""
-    spinners = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(number)]
-    try:
-        yield
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()
-
-
 MANY: Final = msgspec.structs.replace(BOT, tasks=64)
 THREADS: Final = 60
 """With the two of the sandbox and the bot's first one, nearly all that it may have."""
@@ -93,7 +79,7 @@ THREADS: Final = 60
 def test_sixty_honest_threads_have_never_taken_anything(racing: Path, affinity: str, load_of_a_core: int) -> None:
     """All work when the stop comes, watched from the start, at ten times the load of the cores."""
     cores, seen = os.sched_getaffinity(0), 0
-    with load(load_of_a_core * len(cores)):
+    with load(load_of_a_core):
         os.sched_setaffinity(0, {max(cores)} if affinity == "one core" else cores)
         try:
             with talking(racing, "./racing", "none", str(THREADS), limits=MANY) as (channel, process):

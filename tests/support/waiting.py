@@ -1,8 +1,11 @@
 """Patience until something comes true, and processes of the machine that it may be about."""
 
+import contextlib
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from arena.process.reaper import descendants, read_proc
@@ -33,6 +36,19 @@ def until(condition: Callable[[], object], *, within_s: float = PATIENCE_S, what
 def a_second() -> float:
     """One second, or its like on a machine that has more to do than cores to do it on."""
     return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
+@contextlib.contextmanager
+def load(of_a_core: int) -> Iterator[None]:
+    """So many programs for each core that always want it."""
+    count = of_a_core * len(os.sched_getaffinity(0))
+    spinners = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
 
 
 def state_of(pid: int) -> tuple[str, int, int]:
