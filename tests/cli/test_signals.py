@@ -1,7 +1,6 @@
 """How a program is stopped: once with a clean-up, and at once when that takes too long."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.process_boxes import next_line, python_process
 
 pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
@@ -34,28 +34,13 @@ except KeyboardInterrupt:
 
 
 @contextlib.contextmanager
-def started(clean_up_s: float) -> Iterator["subprocess.Popen[str]"]:
-    """The program, stopped once and in its clean-up; it ends with the test."""
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(clean_up_s)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            expect(process, "ready")
-            process.send_signal(signal.SIGINT)
-            expect(process, "cleaning up")
-            yield process
-        finally:
-            process.kill()
-
-
-def expect(process: "subprocess.Popen[str]", line: str) -> None:
-    assert process.stdout is not None
-    assert process.stdout.readline() == f"{line}\n"
+def stopped(clean_up_s: float) -> Iterator["subprocess.Popen[str]"]:
+    """The program, stopped once and in its clean-up."""
+    with python_process(PROGRAM, str(clean_up_s)) as process:
+        assert next_line(process) == "ready"
+        process.send_signal(signal.SIGINT)
+        assert next_line(process) == "cleaning up"
+        yield process
 
 
 def go_on(process: "subprocess.Popen[str]") -> None:
@@ -67,11 +52,11 @@ def go_on(process: "subprocess.Popen[str]") -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_impatience_does_not_disturb_the_clean_up(number: signal.Signals) -> None:
     """However often and however late it comes, the exit code is the same and there is no traceback."""
-    with started(clean_up_s=60) as process:
+    with stopped(clean_up_s=60) as process:
         for _ in range(5):
             process.send_signal(number)
         go_on(process)
-        expect(process, "clean")
+        assert next_line(process) == "clean"
         process.send_signal(number)
         out, err = process.communicate("\n", timeout=30)
 
@@ -80,7 +65,7 @@ def test_impatience_does_not_disturb_the_clean_up(number: signal.Signals) -> Non
 
 def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
     """The next stop ends the program on the spot, with the same exit code and a sentence."""
-    with started(clean_up_s=0) as process:
+    with stopped(clean_up_s=0) as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
 

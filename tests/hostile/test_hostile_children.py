@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,7 @@ from support.hostile_play import (
     is_gone,
     left_of,
 )
-from support.process_boxes import host_environment
+from support.process_boxes import next_line, python_process
 from support.waiting import a_second
 
 from arena.match.record import MatchRecord
@@ -57,15 +55,9 @@ sys.stdin.readline()
 EVERY_WAY = pytest.mark.parametrize("confinement", [BARE, STRICTEST], ids=["bare", "sandbox"])
 
 
-def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
-    """A referee of its own: a subreaper is one for good, so it must not be this process."""
-    words, pipe = [sys.executable, "-c", script, *arguments], subprocess.PIPE
-    return subprocess.Popen(words, env=host_environment(), stdin=pipe, stdout=pipe, text=True)
-
-
 def test_a_daemon_is_killed_by_the_sweep() -> None:
-    """It left session and group, so the kill of the group misses it; the subreaper gets and finds it."""
-    with python(SWEEP) as referee:
+    """It left session and group, so the kill of the group misses it; the subreaper, for good, is not this process."""
+    with python_process(SWEEP) as referee:
         output, _ = referee.communicate(timeout=20)
 
     first, second, *_ = output.splitlines()
@@ -115,9 +107,8 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["honest", "ignore-all", "never-hello"])
 def test_a_bot_dies_with_its_referee(mode: str) -> None:
     """Even one that ignores the end of its input, if the referee is killed without a word."""
-    with python(KILLED, mode) as referee:
-        assert referee.stdout is not None
-        pid, group = map(int, referee.stdout.readline().split())
+    with python_process(KILLED, mode) as referee:
+        pid, group = map(int, next_line(referee).split())
         assert is_gone(lambda: [] if alive(pid) and alive(group) else [0])
         referee.kill()
 

@@ -17,9 +17,10 @@ from support.process_boxes import (
     as_ordinary_user,
     ask,
     folder_of,
-    host_environment,
     in_a_box,
+    next_line,
     open_to_all,
+    python_process,
     talking,
 )
 
@@ -99,15 +100,11 @@ time.sleep(60)
 def test_the_claim_of_a_killed_process_is_free(make: Make, tmp_path: Path) -> None:
     """A later process can claim the core."""
     owner = make()
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE, env=host_environment()
-    ) as holder:
-        assert holder.stdout is not None
-        assert int(holder.stdout.readline()) == LAST
+    with python_process(HOLDER, str(tmp_path)) as holder:
+        assert next_line(holder) == str(LAST)
         owner.claim()
         assert owner.core == CORES[-2]
         owner.release()
-        holder.kill()
     owner.claim()
 
     assert owner.core == LAST

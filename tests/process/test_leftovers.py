@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.process_boxes import open_to_all
+from support.process_boxes import next_line, open_to_all, python_process
 from support.waiting import eventually
 
 from arena.process.sandbox import leftovers
@@ -50,18 +50,16 @@ sys.stdin.readline()
 @contextlib.contextmanager
 def starter(where: str, folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
     """Run a program that starts a sandbox and is killed there; yield the mark of its sandboxes, and end the rest."""
-    words = [sys.executable, "-c", STARTER, where, str(folder), NAP]
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    token = process.stdout.readline().strip()
-    try:
-        yield process, token
-    finally:
-        process.kill()
-        process.communicate()
-        for pid in alive(token):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    with python_process(STARTER, where, str(folder), NAP) as process:
+        token = next_line(process)
+        try:
+            yield process, token
+        finally:
+            process.kill()
+            process.communicate()
+            for pid in alive(token):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 def bots() -> list[int]:
@@ -110,8 +108,7 @@ def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path
     rng, left = random.Random(3), 0
     folder = open_to_all(tmp_path)
     with starter("nowhere", folder) as (living, its_token):
-        assert living.stdout is not None
-        assert living.stdout.readline() == "ready\n"
+        assert next_line(living) == "ready"
         before = settled(its_token)
         for _ in range(200):
             with starter("nowhere", folder) as (process, token):
@@ -134,8 +131,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
     stranger = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", "another-program"])
     with starter("nowhere", open_to_all(tmp_path)) as (living, token):
         try:
-            assert living.stdout is not None
-            assert living.stdout.readline() == "ready\n"
+            assert next_line(living) == "ready"
             before = settled(token)
             assert leftovers.end_leftovers() <= 1  # another arena of this user may be first
 

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,8 +12,9 @@ from support.process_boxes import (
     ask,
     cpu_of_all_s,
     folder_of,
-    host_environment,
     in_a_box,
+    next_line,
+    python_process,
     talking,
     wall_clock,
 )
@@ -115,11 +114,8 @@ with talking(Path(sys.argv[1]), limits=FORKING) as (channel, process):
 def test_a_killed_harness_takes_its_bots_along(tmp_path: Path, state: str) -> None:
     """All bots end within a tenth of a second, suspended or not, whatever signals they ignore."""
     folder = folder_of(tmp_path, bot_py=STUBBORN)
-    with subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(folder), state], stdout=subprocess.PIPE, env=host_environment()
-    ) as harness:
-        assert harness.stdout is not None
-        first = int(harness.stdout.readline())
+    with python_process(HARNESS, str(folder), state) as harness:
+        first = int(next_line(harness))
         pids = {first} | descendants(first)
         harness.send_signal(signal.SIGKILL)
         begin_s = time.monotonic()

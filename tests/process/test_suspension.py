@@ -1,15 +1,12 @@
 """Suspensions of the referee: what is taken for one, and what a bot could bring about is not."""
 
-import contextlib
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.process_boxes import next_line, python_process
 
 from arena.process.suspension import SLEEP_S, Reading, SuspensionWatch, suspended_s
 
@@ -100,30 +97,12 @@ print(WATCH.since(began_s), flush=True)
 """
 
 
-@contextlib.contextmanager
-def watching() -> Iterator["subprocess.Popen[str]"]:
-    """Start a process with a watch, which reports its suspensions on request."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SUSPENDED],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 @pytest.mark.process
 @pytest.mark.parametrize(("stopped_s", "is_suspension"), [(3.0, True), (1.0, False)])
 def test_a_process_knows_that_it_was_stopped(stopped_s: float, is_suspension: bool) -> None:
     """SIGSTOP for three seconds is reported; one second is not, because clocks allow for it."""
-    with watching() as process:
+    with python_process(SUSPENDED) as process:
+        assert next_line(process) == "ready"
         os.kill(process.pid, signal.SIGSTOP)
         time.sleep(stopped_s)  # the length of the stop is the point
         os.kill(process.pid, signal.SIGCONT)

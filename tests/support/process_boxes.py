@@ -240,6 +240,29 @@ def host_python(code: str, *arguments: str, **environment: str) -> "subprocess.C
     )
 
 
+@contextmanager
+def python_process(code: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """A Python of the harness's own that runs beside the test, which talks to it by pipes; killed at the end."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env=host_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def next_line(process: "subprocess.Popen[str]") -> str:
+    """The next line that such a process says."""
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
 BOTS_FILTER = syscalls.compile_filter(is_play=True, processes=False)
 
 
