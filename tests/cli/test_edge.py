@@ -54,34 +54,9 @@ def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
 @pytest.mark.parametrize("command", ["bots", "play random --game nim --isolation none"])
 def test_a_reader_that_goes_is_no_error(tmp_path: Path, command: str) -> None:
     """`arena ... | head`: quiet, exit code 0; also of a command that writes to a person in the middle of its work."""
-    reading, writing = os.pipe()
-    os.close(reading)
+    done = shell(tmp_path, f"(arena {command} < /dev/null; echo $? >&2) | true")
 
-    done = subprocess.run(
-        [sys.executable, "-m", "arena", *command.split()],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        check=False,
-        timeout=120,
-    )
-    os.close(writing)
-
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.mark.process
-def test_a_match_whose_id_was_printed_before_the_pipe_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`arena match | head -1` prints an id that `arena show` finds, and no error."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-    piped = shell(tmp_path, "arena match random random --game nim --blocks 5 --isolation none | head -1")
-    shown = shell(tmp_path, f"arena show {piped.stdout.split()[0]}")
-
-    assert (piped.returncode, piped.stderr) == (0, "")
-    assert (shown.returncode, shown.stderr) == (0, "")
+    assert done.stderr == "0\n"
 
 
 @pytest.mark.slow
