@@ -175,8 +175,7 @@ class _Comparison:
             return
         for differences, tolerance, sentence in self._sentences():
             if _is_beyond(differences, tolerance):
-                tolerated = tolerance + fmean([slack for _, slack in differences])
-                yield f"values are {sentence} ({len(differences)} differences; {tolerated:.2f} is tolerated)"
+                yield f"values are {sentence} ({len(differences)} differences; {tolerance} is tolerated)"
 
     def summary(self) -> str:
         """Describe sound values."""

@@ -110,12 +110,14 @@ class TrialTable(msgspec.Struct, frozen=True):
 class CheckPlan(msgspec.Struct, frozen=True):
     """The matches of a check: their settings, their luck, and further tables to try.
 
-    The bot must pass under `settings`; a fault at one of the `others` is a remark.
+    The bot must pass under `settings`; a fault at one of the `others` is a remark. `compares_values`: a bot that
+    evaluates gets the step that takes a quarter of a minute.
     """
 
     settings: MatchSettings
     draws: tuple[BlockDraw, ...]
     others: tuple[TrialTable, ...] = ()
+    compares_values: bool = True
 
 
 def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:
@@ -347,7 +349,7 @@ class _Examination:
         """Start a process, offer it to evaluate, and close its stdin; _Remark if it goes on."""
         bot_player = offer_evaluation(self._enter(self._open))
         talk = bot_player.start_process()  # on a slow machine it could not end before it has started
-        self._evaluates = bot_player.may_evaluate
+        self._evaluates = bot_player.may_evaluate and self._plan.compares_values
         if talk.channel.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
         return "at the end of its input"

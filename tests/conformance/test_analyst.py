@@ -83,7 +83,7 @@ def test_exact_values_are_sound() -> None:
         ),
         (
             lambda value: 0.4 + 0.2 * value,
-            [r"values are 0\.40 too cautious before the end: so much nearer to 1/2 than .* 0\.10 is tolerated\)"],
+            [r"values are 0\.40 too cautious before the end: so much nearer to 1/2 than .* 0\.1 is tolerated\)"],
         ),
         (
             lambda value: min(1.0, value + 0.3),

@@ -181,3 +181,21 @@ def test_a_check_leaves_nothing_behind() -> None:
 def test_no_rival_has_the_name_of_the_bot(name: str, names: list[str]) -> None:
     """Or one of the two would sit in the seats of both."""
     assert baseline_names(name, "random", 3) == names
+
+
+def test_values_are_compared_by_the_check_and_not_when_a_bot_is_submitted() -> None:
+    """A class hands in many bots, and values decide nothing in a league."""
+    script = bot_script(
+        hello='{"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}',
+        each="if m['type'] == 'evaluate': sys.exit('no values yet')",
+    )
+    name, submitted = bot(script), list[Event]()
+
+    *_, last = steps(checked(name, game="nim"))
+    submit_bot(SubmitBots(bots=(name,), game="nim"), submitted.append)
+
+    assert last.title == "gives values that agree with the results"
+    assert last.verdict is StepVerdict.REMARK
+    assert last.detail.startswith("the analyst gave no values: crash: the bot ended with exit code 1")
+    assert last.detail.endswith("; the last line of its stderr: no values yet")
+    assert last.title not in [step.title for step in steps(submitted)]
