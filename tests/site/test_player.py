@@ -336,17 +336,10 @@ def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site
     assert not controls
 
 
-def letters(page: Any) -> list[float]:
-    """The height of the smallest letters of each text at the table of Shanghaien, in pixels of the window."""
-    found: list[float] = page.locator(".tavern text").evaluate_all(
-        """texts => texts.filter(text => text.textContent).map(text =>
-           parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
-    )
-    return found
-
-
 def test_the_table_of_shanghaien_fits_a_phone_held_upright(browser: Any, site: Path) -> None:
     """Every text can be read and lies inside; the turned phone shows the wide table at the same step."""
+    heights = """texts => texts.filter(text => text.textContent).map(text =>
+      parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
     outside = """texts => texts.filter(text => text.textContent).map(text => [text.textContent,
       text.getBoundingClientRect(), text.closest('svg').getBoundingClientRect()]).filter(([, own, all]) =>
       own.left < all.left || own.right > all.right || own.bottom > all.bottom).map(([text]) => text)"""
@@ -357,7 +350,8 @@ def test_the_table_of_shanghaien_fits_a_phone_held_upright(browser: Any, site: P
             page.evaluate(f"location.hash = '#step={number}'")
             page.wait_for_function(f"document.querySelector('.count').textContent.startsWith('{number} ')")
             shown += page.locator(".tavern text").evaluate_all(outside)
-        tall, smallest = page.locator(".tavern").bounding_box(), min(letters(page))
+        tall = page.locator(".tavern").bounding_box()
+        smallest = min(page.locator(".tavern text").evaluate_all(heights))
         page.set_viewport_size({"width": PHONE["height"], "height": PHONE["width"]})
         page.wait_for_selector(".tavern:not(.is-tall)")
         turned = page.locator(".tavern").get_attribute("aria-label")

@@ -73,16 +73,6 @@ def test_the_cap_is_in_whole_batches() -> None:
     assert SequentialSettings(elo1=50.0, batch=8, blocks=100).last == 100
 
 
-def test_wins_are_accepted_and_losses_refused() -> None:
-    """Won blocks accept H1, lost ones H0; then there are no blocks to go."""
-    settings = SequentialSettings(elo0=0.0, elo1=50.0)
-
-    won, lost = (state_after(in_order([score] * 400), settings) for score in (0.75, 0.25))
-
-    assert (won.verdict, won.blocks_to_go) == (Verdict.H1, 0)
-    assert (lost.verdict, lost.blocks_to_go) == (Verdict.H0, 0)
-
-
 def test_nothing_is_accepted_before_sixteen_blocks() -> None:
     """No test decides before 16 blocks (30 with real values), and the blocks to go contain them."""
     clear = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1)
@@ -109,16 +99,6 @@ def test_a_gap_ends_what_counts() -> None:
     scores = {number: 0.5 for number in range(40) if number != 17} | {39: math.nan}
 
     assert state_after(scores, WIDE).blocks == 16
-
-
-def test_once_decided_it_stays() -> None:
-    """After the deciding batch, any number of lost blocks changes nothing."""
-    settings = SequentialSettings(elo0=0.0, elo1=50.0)
-    won = state_after(in_order([0.75] * 400), settings)
-
-    later = state_after(in_order([0.75] * won.blocks + [0.0] * 400), settings)
-
-    assert later == won
 
 
 def test_undecided_at_the_cap_is_inconclusive() -> None:
