@@ -1,4 +1,4 @@
-"""The Swiss system: equal scores meet, nobody twice, and an odd field has byes."""
+"""The Swiss system: equal scores meet, nobody twice, an odd field has byes; and a pairing is found if there is one."""
 
 from collections import Counter
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""A match as text: every step, the result, and after a forfeit the reason with the last lines."""
+"""A match as text: every step, result, request and line; after a forfeit the reason with the last lines."""
 
 import pytest
 from msgspec import UNSET

@@ -1,10 +1,9 @@
-"""The site as files: every link leads somewhere, names stay text, numbers are those of the reports."""
+"""The site as files, at each step of a league: links lead somewhere, names stay text, numbers are the reports'."""
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,9 +15,9 @@ from support.store_made import block_of, blocks_of, fill, reading, tournament, w
 from support.tampering import delete_match, opened
 
 from arena.errors import SpecError
-from arena.league.schedule import Pairing, jobs, pairings
+from arena.league.schedule import jobs, pairings
 from arena.league.schedules.settings import Swiss
-from arena.league.tournament import Player
+from arena.league.tournament import Player, Tournament
 from arena.match.record import SimulationStep, unpack
 from arena.match.results import MatchResult
 from arena.operations.leagues import load_league
@@ -318,37 +317,27 @@ def test_the_matrix_has_the_score_and_the_marks_of_each_meeting(tmp_path: Path) 
     assert re.search(r">cheat</a></th>.*>0\.0 &lt;<", page)
 
 
-Missing = tuple[Pairing, int]
-PLAYERS = ("ann", "bob", "cid", "dan")
-SWISS = {"schedule": Swiss(rounds=2), "cycles": 0}
-
-
 @pytest.mark.parametrize(
-    ("names", "settings", "choose"),
+    ("league", "place"),
     [
-        (PLAYERS[:3], {"cycles": 1}, lambda blocks: blocks[0]),
-        (PLAYERS[:3], {"cycles": 1}, lambda blocks: blocks[-1]),
-        (PLAYERS, SWISS, lambda blocks: blocks[-1]),
+        (tournament("ann", "bob", "cid", cycles=1), 0),
+        (tournament("ann", "bob", "cid", cycles=1), -1),
+        (tournament("ann", "bob", "cid", "dan", schedule=Swiss(rounds=2), cycles=0), -1),
     ],
     ids=["first", "last", "swiss"],
 )
 def test_every_page_of_a_growing_league_can_be_made(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    names: tuple[str, ...],
-    settings: dict[str, Any],
-    choose: Callable[[Sequence[Missing]], Missing],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, league: Tournament, place: int
 ) -> None:
     """Only the first pairing has begun, or only the last one; a live server lists the same matches as files."""
     monkeypatch.setattr("arena.site.leagues.MATCHES_ON_A_PAGE", 3)
-    league = tournament(*names, **settings)
     with writing(tmp_path / "results") as store:
         store.save_league(league)
         stored = 0
         while not (state := load_league(store, league.name)).is_complete:
             left = jobs(league, state.finished, round_=state.rounds[-1])
             missing = [(job.pairing, planned.block) for job in left for planned in job.fixtures]
-            store.save([block_of(league, *choose(missing))])
+            store.save([block_of(league, *missing[place])])
             stored += 2
             write_site(store, (), tmp_path / "out", "none")
 

@@ -1,4 +1,4 @@
-"""The batch fit: known answers from elsewhere, and what must hold for any results."""
+"""The batch fit: known answers from elsewhere, what must hold for any results, and its edges."""
 
 import math
 import random

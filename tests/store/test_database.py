@@ -1,4 +1,4 @@
-"""The database file: what is ours is opened, everything else is named and left as it was."""
+"""The database file: opened by one process or many if it is ours; everything else is named and left as it was."""
 
 import random
 import shutil
