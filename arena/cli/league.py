@@ -16,6 +16,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.progress import progress_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
+    Finalists,
     TournamentFile,
     luck_origin,
 )
@@ -61,7 +62,9 @@ def tournaments() -> None:
 
 
 def _count_text(file: TournamentFile) -> str:
-    """Return the number of players of a tournament, or `submitted`."""
+    """Return the number of players of a tournament, or `submitted`, or `8 of course`."""
+    if isinstance(file.players, Finalists):
+        return f"{file.players.top} of {printable(file.players.of)}"
     return "submitted" if any(entry.submitted for entry in file.entries) else str(len(file.entries))
 
 

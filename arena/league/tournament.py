@@ -4,7 +4,7 @@ Rule: the file is read strictly; what it leaves out has a default that is writte
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -42,6 +42,13 @@ class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     submitted: str = ""
     name: Name | None = None
     arguments: Annotated[tuple[CommandWord, ...], Meta(max_length=256)] = ()
+
+
+class Finalists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The `top` players of the standings of the league `of`, with the versions that played there."""
+
+    top: Annotated[int, Meta(ge=2)]
+    of: str
 
 
 class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,14 +91,14 @@ class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
 class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
-    `players: submitted` stands for `[{submitted: "*"}]`.
+    `players: submitted` stands for `[{submitted: "*"}]`, `{top: 8, of: course}` for the best of another league.
     `schedule`: who meets whom; what it leaves out is written beside its settings. `cycles` or `blocks_per_pairing` (the
     same number: a cycle plays one block of every pairing) for the schedules that have cycles. `seed`: a public seed,
     from which anybody can compute all luck; without it the league draws a secret.
     """
 
     name: Name
-    players: tuple[PlayerEntry, ...] | Literal["submitted"]
+    players: tuple[PlayerEntry, ...] | Literal["submitted"] | Finalists
     seed: int | str | None = None
     schedule: Schedule = RoundRobin()
     cycles: Count | None = None
@@ -100,8 +107,10 @@ class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_f
 
     @property
     def entries(self) -> tuple[PlayerEntry, ...]:
-        """The entries of `players`."""
-        return (PlayerEntry(submitted="*"),) if self.players == "submitted" else self.players
+        """The entries of `players`; none yet of another league."""
+        if isinstance(self.players, tuple):
+            return self.players
+        return (PlayerEntry(submitted="*"),) if self.players == "submitted" else ()
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -177,15 +186,17 @@ def read_tournament(
     find_bot: Callable[[str], BotSpec],
     keep: KeepBot = lambda _league, _entry, bot: bot,
     submitted: Callable[[], Mapping[str, str]] = dict,
+    best: Callable[[Finalists], Iterable[PlayerEntry]] = lambda _: (),
 ) -> Tournament:
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
     `keep` may put the version with which a league began in the place of today's. `submitted` returns the hash of the
-    newest version of each submitted bot, by name.
+    newest version of each submitted bot, by name; `best` returns the best players of another league.
     """
     file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
-        entries = tuple(_expand_entries(file, find_bot, submitted))
+        finalists = best(file.players) if isinstance(file.players, Finalists) else ()
+        entries = (*finalists, *_expand_entries(file, find_bot, submitted))
         return _tournament_of(file, entries, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None

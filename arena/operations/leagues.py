@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import LeagueState, ScheduleRunner, state_of
-from arena.league.tournament import PlayerEntry, Tournament, without_machine_settings
+from arena.league.tournament import Finalists, PlayerEntry, Tournament, without_machine_settings
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event
+from arena.operations.playing import naming_option
 from arena.process.manifest import BotSpec
 from arena.store.bots import BotStore
 from arena.store.folder import open_store
@@ -59,6 +60,20 @@ def snapshot_at(store: MatchStore, league: str, moment: str) -> Snapshot:
             return snapshot
     runs = ", ".join(f"{snapshot.number} ({snapshot.ended_at[:10]})" for snapshot in known) or "none"
     raise SpecError(f'league {league} has no run "{moment}"; known: {runs}')
+
+
+def best_players(results: Path, finalists: Finalists) -> list[PlayerEntry]:
+    """Return the entries of the best players of a league, the best one first. SpecError if it has too few."""
+    with naming_option("players: of"), open_store(results) as store:
+        state = load_league(store, finalists.of)
+        rows = league_table(store, state)[0].rows[: finalists.top]
+    if len(rows) < finalists.top:
+        raise SpecError(f"players: league {finalists.of} has {len(rows)} players, {finalists.top} are asked for")
+    players = {player.name: player for player in state.tournament.players}
+    chosen = (players[row.name] for row in rows)
+    return [
+        PlayerEntry(bot=f"{one.bot.name}@{one.bot.digest}", name=one.name, arguments=one.arguments) for one in chosen
+    ]
 
 
 def is_known(results: Path, league: str) -> bool:

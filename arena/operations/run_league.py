@@ -41,6 +41,7 @@ from arena.operations.leagues import (
     Schedules,
     VersionKeeper,
     begin_league,
+    best_players,
     is_known,
     league_table,
     publish,
@@ -186,7 +187,9 @@ def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ..
     keeper = VersionKeeper(bots, request.results)
     keep: KeepBot = (lambda _league, _entry, bot: bot) if request.update else keeper
     path = find_tournament(request.tournament)
-    tournament = read_tournament(path, bots.find, keep, bots.newest_submissions)
+    tournament = read_tournament(
+        path, bots.find, keep, bots.newest_submissions, lambda finalists: best_players(request.results, finalists)
+    )
     return tournament, (*keeper.kept,)
 
 

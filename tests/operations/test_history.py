@@ -1,21 +1,27 @@
 """A league of submitted bots: each run takes the newest versions, and what was before stays in the history."""
 
 import json
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.store_made import tournament, writing
 from support.tampering import execute_sql
 
 from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.league.state import state_of
 from arena.operations.events import Counted, Event
+from arena.operations.leagues import league_table
 from arena.operations.read_history import ReadHistory, read_history
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.run_league import RunLeague, VersionsChanged, run_league
 from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
+from arena.standings.table import standings_json
 from arena.store import database
 from arena.store.bots import BotStore
 
@@ -177,3 +183,47 @@ def _findings() -> list[str]:
     events: list[Event] = []
     verify_leagues(VerifyLeagues(), events.append)
     return [event.sentence for event in events if isinstance(event, Found)]
+
+
+def test_a_history_of_twenty_runs_of_sixty_players_is_read_in_less_than_a_second(tmp_path: Path) -> None:
+    """CPU time of this process, for a database with the tables of all runs."""
+    league = tournament(*(f"player{number}" for number in range(60)), cycles=1)
+    state = state_of(league, lambda _: {})
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        text = standings_json(league_table(store, state)[0])
+        for week in range(20):
+            players = (replace(league.players[0], arguments=(str(week),)), *league.players[1:])
+            store.add_snapshot(
+                replace(league, players=players), text, f"2026-{10 + week // 10}-{10 + week % 10}T18:00:00"
+            )
+
+    begun_s = time.process_time()
+    runs = read_history(ReadHistory(results=tmp_path))[1]
+
+    assert time.process_time() - begun_s < 1
+    assert [len(run.rows) for run in runs] == [60] * 20
+    assert [len(run.changes) for run in runs] == [0, *[1] * 19]
+
+
+def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
+    """With the versions that played there, at the end of the run that is named; too few players are an error."""
+    run()
+    best = [row["player"] for row in read_history(ReadHistory())[1][0].rows[:2]]
+    hand_in("ann", "min(1, len(m['legal']) - 1)")
+    run()
+    content = {"name": "finals", "game": "nim", "cycles": 1, "players": {"top": 2, "of": "course@1"}}
+    Path("finals.yaml").write_text(yaml.safe_dump(content))
+    assert course.arena("league run finals.yaml --workers 2").code == 0
+
+    rows = read_standings(ReadStandings(league="finals")).standings.rows
+    played = {row.name: row.hash for row in read_standings(ReadStandings(league="course@1")).standings.rows}
+    assert {row.name: row.hash for row in rows} == {name: played[name] for name in best}
+    for players, said in (
+        ({"top": 9, "of": "course"}, "league course has 3 players, 9 are asked for"),
+        ({"top": 2, "of": "cuorse"}, "players: of: "),
+        ({"top": 1, "of": "course"}, "players.top"),
+    ):
+        Path("wrong.yaml").write_text(yaml.safe_dump({**content, "name": "wrong", "players": players}))
+        wrong = course.arena("league run wrong.yaml")
+        assert (wrong.code, said in wrong.err) == (2, True), wrong.err
