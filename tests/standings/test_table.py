@@ -1,7 +1,6 @@
 """Standings: every column by hand, and what must hold for any league."""
 
 import json
-import math
 import re
 from typing import Any
 
@@ -23,7 +22,6 @@ from arena.standings.skills import fit_skills
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings, standings_json, timing
 from arena.statistics.comparisons import table_of
-from arena.statistics.interval import Interval
 
 
 def value(found: Mean | None) -> float | None:
@@ -58,32 +56,6 @@ def test_a_league_that_has_not_begun_has_a_table() -> None:
 
     assert [(row.rank, row.name) for row in found.rows] == [(None, name) for name in NAMES]
     assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "rating")
-
-
-def test_one_block_has_no_error() -> None:
-    """Two matches with the same luck are one observation."""
-    found = table(*block_of(0, 0, "ab", 1, 0))
-
-    assert value(row(found, "ann").score) == 0.5
-    ann = row(found, "ann")
-    assert (error(ann.score), error(ann.margin)) == (None, None)
-    assert ann.score is not None
-    assert (ann.score.interval.low, ann.score.interval.high) == pytest.approx((0.025, 0.975))
-    assert ann.margin is not None
-    assert ann.margin.interval == Interval(0.0, -math.inf, math.inf)
-
-
-def test_a_forfeit_is_a_loss_without_a_margin() -> None:
-    """A forfeit counts in score and rating like any other loss; it has no scores, so the margin leaves it out."""
-    normal = [played("ab", (5, 2), block=0), played("ba", (2, 5), block=0)]
-    lost, forfeit = played("ab", (0, 9), block=1), forfeited("ab", "timeout", 0, block=1)
-
-    with_loss, with_forfeit = table(*normal, lost), table(*normal, forfeit)
-
-    ann, same = row(with_forfeit, "ann"), row(with_loss, "ann")
-    assert (ann.mu, ann.sigma, ann.score, ann.losses) == (same.mu, same.sigma, same.score, same.losses)
-    assert (value(ann.margin), value(same.margin)) == (3.0, -1.0)
-    assert (ann.faults, row(with_forfeit, "bob").faults) == ({"timeout": 1}, {})
 
 
 def test_faults_come_in_the_order_of_the_terminations() -> None:
