@@ -1,5 +1,6 @@
 """Checks of bots as a tournament plays, and with every option of each game that a bot names."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,12 @@ def test_values_are_compared_by_the_check_and_not_when_a_bot_is_submitted() -> N
     assert last.detail.startswith("the analyst gave no values: crash: the bot ended with exit code 1")
     assert last.detail.endswith("; the last line of its stderr: no values yet")
     assert last.title not in [step.title for step in steps(submitted)]
+
+
+@pytest.mark.slow
+def test_the_values_of_the_strongest_bundled_bot_are_sound() -> None:
+    """It solves the rest of a round of Shanghaien exactly."""
+    *_, last = steps(checked("el-dado", isolation="none"))
+
+    assert last.verdict is StepVerdict.PASSED
+    assert re.match(r"in \d+ matches by its best actions values are 0\.0\d too \S+ on average, 0\.00 too ", last.detail)
