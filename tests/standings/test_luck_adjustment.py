@@ -139,6 +139,25 @@ def test_it_is_never_wider_than_the_plain_score() -> None:
     assert narrower > 150
 
 
+def test_the_order_of_places_does_not_matter() -> None:
+    """A player who wins nearly all has the same score at either place, also if luck is hardly worth taking off."""
+    rng = random.Random(12)
+
+    def block() -> Block:
+        has_lost = rng.random() < 0.05
+        return (2 if has_lost else 4), (-0.5 if has_lost else 0.03) + rng.gauss(0.0, 0.2)
+
+    found = set()
+    for _ in range(20):
+        one, other = ([block() for _ in range(80)] for _ in range(2))
+        here = shown({AB: one, ("ann", "cid"): other})["ann"]
+        there = shown({AB: one, ("cid", "ann"): [(4 - y, -luck) for y, luck in other]})["ann"]
+        assert here == there
+        found.add(here.without is None)
+
+    assert found == {True, False}
+
+
 def test_it_is_no_surer_of_its_error_than_the_plain_score() -> None:
     """A spread that hangs on one block of nine is not known with 89 degrees of freedom, luck taken off or not."""
     blocks = [(2, -0.8 + 0.1 * (number % 4)) if number % 9 == 0 else (4, 0.08) for number in range(90)]
