@@ -47,6 +47,7 @@ COMMAND_GROUPS: Final = {
         "stats": ("arena.cli.stats", "Print all results of one bot."),
         "matrix": ("arena.cli.stats", "Print who scored what against whom."),
         "grades": ("arena.cli.grades", "Print authors, ranks and faults for a mark book."),
+        "report": ("arena.cli.grades", "Write a page for each author of a league."),
         "site": ("arena.cli.site", "Make web pages of leagues."),
     },
     "Look into a match": {

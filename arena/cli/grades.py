@@ -1,13 +1,15 @@
-"""`arena grades`: results of a league for the marks of a course."""
+"""`arena grades` and `report`: results of a league for the marks of a course, and for its authors."""
 
 import click
 
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
-from arena.cli.options import columns_option, format_option, requesting
+from arena.cli.options import FOLDER_PATH, columns_option, format_option, requesting
 from arena.operations.read_grades import ReadGrades, read_grades
+from arena.operations.report_authors import ReportAuthors, report_authors
 from arena.report.formats import Style
 from arena.report.grades import grades_page
+from arena.text import printable
 
 
 @click.command()
@@ -28,3 +30,20 @@ def grades(request: ReadGrades, form: str, style: Style) -> None:
     with show_events() as on:
         found = read_grades(request, on)
     click.echo(grades_page(found).render(form, style))
+
+
+@click.command()
+@requesting(ReportAuthors)
+@click.argument("league", required=False, shell_complete=complete_league)
+@click.option("--to", "out", type=FOLDER_PATH, required=True, help="New folder, or one with former reports.")
+def report(request: ReportAuthors) -> None:
+    """Write a page for each author of a league, as Markdown and as HTML.
+
+    LEAGUE may be left out if there is only one. A page has the results of the author's own bots: rank, scores by
+    opponent, faults with the end of stderr, matches to look at, and the costliest decisions if `arena coach --league`
+    has run. It has nothing that another author's bot wrote. The author is the owner of a submitted bot.
+
+    Example: arena report first --to reports
+    """
+    for entry in report_authors(request):
+        click.echo(f"{printable(entry.author)}: {request.out / entry.file}.md and .html")

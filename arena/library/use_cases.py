@@ -19,6 +19,7 @@ USE_CASES: Final = {
     "new_game": "new_game",
     "play_matches": "play_matches",
     "read_grades": "read_grades",
+    "report_authors": "report_authors",
     "submit_bots": "submit_bots",
     "verify_leagues": "verify_leagues",
     "withdraw_bot": "list_bots",

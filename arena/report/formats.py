@@ -106,11 +106,11 @@ def grid(rows: Iterable[Sequence[object]], **options: Any) -> str:
 
 
 def format_table(columns: Sequence[Column], style: str = "simple") -> str:
-    """Format columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
-    is_markdown = style == "pipe"
+    """Format columns side by side: `simple` for a terminal; `pipe` for Markdown and `html` have headers of one line."""
+    has_one_line = style != "simple"
     return grid(
         list(zip(*(column.cells for column in columns), strict=True)),
-        headers=[column.header.replace("\n", " ") if is_markdown else column.header for column in columns],
+        headers=[column.header.replace("\n", " ") if has_one_line else column.header for column in columns],
         tablefmt=style,
         disable_numparse=True,  # the name of a player may be 1e5
         colalign=[column.align for column in columns],

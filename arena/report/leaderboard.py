@@ -134,7 +134,7 @@ def notes(
     """
     luck = luck_description(standings.luck, standings.isolation)
     return [
-        _summary(standings),
+        summary_sentence(standings),
         *news,
         *([luck] if luck else ()),
         *(() if "faults" in shown else _fault_sentences(standings.rows)),
@@ -179,7 +179,7 @@ def _luck_warning(name: str, luck: PlayerLuck) -> str:
     )
 
 
-def _summary(standings: Standings) -> str:
+def summary_sentence(standings: Standings) -> str:
     """Return the sentence on matches, order, draws and isolation, with a warning for bots without a sandbox."""
     state = "" if standings.is_complete else ", incomplete"
     draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"

@@ -94,8 +94,13 @@ def _closing_sentences(page: ProfilePage, *, most_ids: int | None) -> Iterator[s
     yield drift_sentence(profile.drift)
     yield from time_sentences(page)
     yield from fault_sentences(page, most_ids)
-    yield from _extreme_lines("Biggest wins", profile.wins)
-    yield from _extreme_lines("Biggest losses", profile.losses)
+    yield from extreme_lines("Biggest wins", profile.wins)
+    yield from extreme_lines("Biggest losses", profile.losses)
+    yield from look_sentences(page)
+
+
+def look_sentences(page: ProfilePage) -> Iterator[str]:
+    """Yield the commands that show a match of the player."""
     yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
     yield f"What each decision cost there: arena coach ID {page.row.name}"
 
@@ -173,7 +178,7 @@ def _fault_lines(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]
         yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {others} more' if others else ''}"
 
 
-def _extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
+def extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
     """Yield the title and a line for each match: margin, id, and players with scores."""
     if games:
         yield f"{title}:"

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from arena.errors import CheckFailed, SpecError
+from arena.errors import CheckFailed
 from arena.league.profiles import ignored_fields
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.judgement import Judgement
@@ -22,10 +22,9 @@ from arena.site.leagues import Highlights, LeagueView, league_views, require_pla
 from arena.site.pages import Pages, all_file
 from arena.site.parts import pair_file, player_file, public_reasons
 from arena.site.replay import match_data, script
+from arena.store.made_folder import claim_folder
 from arena.store.matches import MatchStore
 
-MARK: Final = "made-by-arena.txt"
-"""File that marks a folder as a site; a folder with other files and without it is left alone."""
 _FOLDERS: Final = ("assets", "data", "league", "match")
 MOST_SIMULATIONS: Final = 400
 """Simulations that a build makes again, each in as much time as it took in its match."""
@@ -54,10 +53,7 @@ def write_site(
     `which`: the matches that get a page. `private`: the players whose notes and stderr are shown. SpecError for a
     folder with other files, and for an unknown player.
     """
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).exists())):
-        raise SpecError(f"--to {out}: found other files, expected a new folder or a site made before")
-    out.mkdir(parents=True, exist_ok=True)
-    (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
+    claim_folder(out, "arena site build")
     written = set[Path]()
     for path, content in _site_files(store, names, which, private, on_step):
         file = out / path

@@ -6,24 +6,35 @@ over blocks. Source: W. G. Cochran, Sampling Techniques, 3rd edition, 6.4.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from heapq import nsmallest
 from math import fsum, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from arena.match.judgement import Judgement
+from arena.match.judgement import JudgedDecision, Judgement
 from arena.match.results import MatchResult
 from arena.statistics.interval import Interval, interval
 
 if TYPE_CHECKING:
     from arena.standings.rows import Row
 
+MOST_COSTLY: Final = 5
+"""The number of the costliest decisions that are kept of each player."""
+
+
+class CostlyDecision(msgspec.Struct, frozen=True):
+    """A mistake in a match, which is named by its id."""
+
+    match: str
+    decision: JudgedDecision
+
 
 class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
     """The decisions of a player in judged matches, beside the rating: mistakes, and the mean cost of a decision.
 
     `cost` is in payoff, of which 1 is a win, with its 95 % interval from `blocks`; None without a judged decision.
-    `unjudged` decisions are not among `decisions`.
+    `unjudged` decisions are not among `decisions`. `costliest` are the largest mistakes, the costliest first.
     """
 
     name: str
@@ -34,6 +45,7 @@ class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
     unjudged: int
     mistakes: int
     cost: Interval | None
+    costliest: tuple[CostlyDecision, ...] = ()
 
 
 class LeagueMistakes(msgspec.Struct, frozen=True):
@@ -63,6 +75,7 @@ class MistakeSums:
     def __init__(self) -> None:
         self._counts = defaultdict[str, dict[str, int]](lambda: dict.fromkeys(("matches", "mistakes", "unjudged"), 0))
         self._blocks = defaultdict[str, dict[tuple[str, int], _Block]](lambda: defaultdict(_Block))
+        self._costliest = defaultdict[str, list[CostlyDecision]](list)
 
     def add(self, match: MatchResult, judgement: Judgement) -> None:
         """Add a match with the judgement of all its seats."""
@@ -74,6 +87,8 @@ class MistakeSums:
             block = self._blocks[name][match.key.pairing, match.key.block]
             block.decisions += len(judged)
             block.cost += fsum(decision.cost for decision in judged)
+            mistakes = [CostlyDecision(str(match.key), one) for one in judgement.costliest(MOST_COSTLY, (seat,))]
+            self._costliest[name] = nsmallest(MOST_COSTLY, [*self._costliest[name], *mistakes], key=_order_by_cost)
 
     def players(self, rows: "Iterable[Row]") -> tuple[PlayerMistakes, ...]:
         """Return the mistakes of the players of these rows of the standings, in their order."""
@@ -88,8 +103,14 @@ class MistakeSums:
             blocks=len(blocks),
             decisions=decisions,
             cost=_mean_cost(blocks, decisions) if decisions else None,
+            costliest=tuple(self._costliest[row.name]),
             **self._counts[row.name],
         )
+
+
+def _order_by_cost(one: CostlyDecision) -> tuple[float, str, int]:
+    """Return the key that sorts mistakes, the costliest first; equal ones by match and step."""
+    return -one.decision.cost, one.match, one.decision.step
 
 
 def _mean_cost(blocks: list[_Block], decisions: int) -> Interval:

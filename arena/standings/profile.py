@@ -24,7 +24,7 @@ from arena.standings.sums import ExactNumber, PairingSums, Shares
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
 MOST_EXTREMES: Final = 3
-"""The number of biggest wins listed, and of biggest losses."""
+"""The number of biggest wins listed, of biggest losses, and of closest matches."""
 MOST_MATCH_IDS: Final = 1000
 """The most ids listed for a kind of fault; the count has all matches."""
 _MOST: Final = 1 << 56
@@ -78,7 +78,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Extreme(msgspec.Struct, frozen=True):
-    """A match that was won or lost by a large `margin`; `scores` and `players` are by seat."""
+    """A match with an extreme `margin`, large or small; `scores` and `players` are by seat."""
 
     match: MatchKey
     players: tuple[str, ...]
@@ -90,7 +90,8 @@ class Profile(msgspec.Struct, frozen=True):
     """The results of one player. `drift` is None where it cannot be tested; `tenths` are empty below ten blocks.
 
     `total` are all matches, as in the row of the table. `faults` ended their matches, after `pardons` the game went on.
-    Opponents are in the order of the score against them, the hardest first.
+    Opponents are in the order of the score against them, the hardest first. `closest` is empty if all margins are equal
+    in size.
     """
 
     total: ProfileLine
@@ -104,6 +105,7 @@ class Profile(msgspec.Struct, frozen=True):
     opponents_forfeits: int = 0
     wins: tuple[Extreme, ...] = ()
     losses: tuple[Extreme, ...] = ()
+    closest: tuple[Extreme, ...] = ()
 
 
 def profile(row: Row, table: MatchTable) -> Profile:
@@ -246,6 +248,7 @@ class _PlayedMatches:
             opponents_forfeits=int((self._at_fault >= 0).sum() - self._has_forfeited.sum()),
             wins=self._largest_margins(1),
             losses=self._largest_margins(-1),
+            closest=self._smallest_margins(),
         )
 
     def _make_outcomes(self, points: Array, sign: Array, margin: Array) -> _Outcomes:
@@ -314,6 +317,13 @@ class _PlayedMatches:
         margins = sign * self._outcomes.margin
         rows = np.flatnonzero(margins > 0)
         return tuple(map(self._describe_extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
+
+    def _smallest_margins(self) -> tuple[Extreme, ...]:
+        """Return the matches that were won or lost by the smallest margins, or drawn; of equal ones the first."""
+        rows = np.flatnonzero(self._outcomes.has_margin)
+        margins = np.abs(self._outcomes.margin[rows])
+        closest = rows[np.argsort(margins, kind="stable")][:MOST_EXTREMES] if len({*margins.tolist()}) > 1 else ()
+        return tuple(map(self._describe_extreme, closest))
 
     def _describe_extreme(self, row: int) -> Extreme:
         """Return the match of a row, with players and scores by seat."""

@@ -159,6 +159,7 @@ ARGUMENTS = {
     "league reveal": "test",
     "stats": "p0",
     "grades": "--yardstick p0",
+    "report": "--to reports",
     "show": "MATCH",
     "ask": "random MATCH --as p0",
     "coach": "--league test",

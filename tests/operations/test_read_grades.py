@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,11 @@ def test_the_author_is_the_owner_of_the_bot_that_played(course: Terminal) -> Non
     assert graded()["ada"].author == "ada"
     course.arena("withdraw ben")
     assert graded()["ben"].author == ""
+
+    shutil.copytree("handed-in/ada", "namesake")
+    Path("namesake/bot.py").write_text(bot_script(note="'of a namesake'"))
+    assert course.league(name="other", players=[{"bot": "./namesake"}, {"bot": "random"}], cycles=1).code == 0
+    assert {name: grade.author for name, grade in graded(league="other").items()} == {"ada": "", "random": ""}
 
 
 def test_every_number_is_that_of_another_page(course: Terminal) -> None:

@@ -24,7 +24,7 @@ from arena.operations.leagues import load_league
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import Style
 from arena.report.leaderboard import table_rows
-from arena.site.build import MARK, _MotionBudget, site_pages, write_site
+from arena.site.build import _MotionBudget, site_pages, write_site
 from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
 from arena.site.plots import interval_plot, line_plot
@@ -195,7 +195,7 @@ def test_a_site_is_written_over_a_former_one_and_never_over_other_files(tmp_path
         with pytest.raises(SpecError, match="no league"):
             write_site(store, ("none such",), tmp_path / "third")
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
-    assert (out / MARK).exists()
+    assert (out / "made-by-arena.txt").exists()
 
 
 def test_long_lists_come_page_by_page_and_the_page_of_standings_stays_small(

@@ -50,6 +50,22 @@ def test_decisions_are_added_up_by_player_in_all_seats() -> None:
     assert ann.rating == Interval(25.0, 24.0, 26.0)
 
 
+def test_the_costliest_decisions_are_kept_in_an_order_that_no_worker_changes() -> None:
+    """The five largest mistakes of all matches; of equal ones that of the first match."""
+    costs = (0.5, 0.25, 0.75, 0.5, 0.0, 0.125, 1.0)
+    blocks = [[judgement([cost], []), judgement([], [cost])] for cost in costs]
+    costliest = mistakes_of(*blocks)["ann"].costliest
+
+    assert [(one.decision.cost, one.match[-3:]) for one in costliest] == [
+        (1.0, "6-0"),
+        (1.0, "6-1"),
+        (0.75, "2-0"),
+        (0.75, "2-1"),
+        (0.5, "0-0"),
+    ]
+    assert mistakes_of(*blocks)["bob"].costliest == ()
+
+
 def test_the_interval_is_that_of_a_ratio_over_blocks() -> None:
     """By hand: residuals 1 - 0.8 and 1 - 1.2, error sqrt(2 * 0.08) / 10, Student's t with one degree 12.706."""
     players = mistakes_of([judgement([1.0, 0, 0, 0], [])], [judgement([1.0, 0, 0, 0, 0, 0], [])])

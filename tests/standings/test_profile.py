@@ -60,6 +60,7 @@ def test_columns_give_the_page_of_the_reference(results: list[MatchResult], play
     }
     assert [(str(one.match), one.margin) for one in page.wins] == slow.extremes(1)
     assert [(str(one.match), one.margin) for one in page.losses] == slow.extremes(-1)
+    assert [(str(one.match), one.margin) for one in page.closest] == slow.closest()
     means, slowest = page.times.means_ms, page.times.slowest_decisions_ms
     of_means = slow.percentiles(lambda one, seat: one.time_us[seat] / one.moves[seat])
     of_slowest = slow.percentiles(lambda one, seat: one.slowest_us[seat])

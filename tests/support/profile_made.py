@@ -147,6 +147,11 @@ class Reference:
         largest = sorted([(key, margin) for key, margin in own if sign * margin > 0], key=lambda one: -sign * one[1])
         return [(str(key), margin) for key, margin in largest[:3]]
 
+    def closest(self) -> list[tuple[str, Fraction]]:
+        own = [(str(part.match.key), part.margin) for part in self.parts if part.margin is not None]
+        sizes = {abs(margin) for _, margin in own}
+        return sorted(own, key=lambda one: abs(one[1]))[:3] if len(sizes) > 1 else []
+
     def percentiles(self, of: Callable[[MatchResult, int], float]) -> tuple[float | None, float | None]:
         values = sorted(
             of(part.match, self.seat(part.match)) for part in self.parts if part.match.moves[self.seat(part.match)]
