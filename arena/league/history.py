@@ -4,6 +4,9 @@ from typing import Any
 
 import msgspec
 
+from arena.league.tournament import Tournament
+from arena.league.update import describe_changes
+
 
 class EndedRun(msgspec.Struct, frozen=True):
     """A run: its number from 1, its end in UTC (ISO 8601), what changed since the one before, and its standings.
@@ -16,3 +19,17 @@ class EndedRun(msgspec.Struct, frozen=True):
     matches: int
     changes: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
+
+
+class _Standings(msgspec.Struct):
+    """The part of published standings that a history shows."""
+
+    matches: int
+    rows: tuple[dict[str, Any], ...]
+
+
+def ended_run(number: int, ended_at: str, standings: bytes, now: Tournament, former: Tournament | None) -> EndedRun:
+    """Return a run from its published standings, its tournament, and that of the run before."""
+    changes = () if former is None else describe_changes(former, now)
+    read = msgspec.json.decode(standings, type=_Standings)
+    return EndedRun(number, ended_at, read.matches, tuple(changes), read.rows)

@@ -22,7 +22,7 @@ def history_page(league: str, runs: Sequence[EndedRun]) -> Page:
 
     def text(style: Style) -> Iterator[str]:
         """Yield a sentence for each run, and the table."""
-        yield style.sentences([_run_sentence(run) for run in runs] or ["no run has ended yet"], title=league)
+        yield style.sentences([run_sentence(run) for run in runs] or ["no run has ended yet"], title=league)
         if runs:
             yield style.table(_columns(runs if style.is_markdown else runs[-MOST_RUNS_SHOWN:]))
 
@@ -37,7 +37,7 @@ def history_page(league: str, runs: Sequence[EndedRun]) -> Page:
     return Page(text, records, lambda: {"league": league, "runs": msgspec.to_builtins(runs)})
 
 
-def _run_sentence(run: EndedRun) -> str:
+def run_sentence(run: EndedRun) -> str:
     """Describe a run: its number, its end, its matches, and what changed since the one before."""
     changes = f"; {', '.join(run.changes)}" if run.changes else ""
     players, matches = counted(len(run.rows), "player"), counted(run.matches, "match", "matches")

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.errors import SpecError
+from arena.league.history import EndedRun
 from arena.league.profiles import ProfilePage, player_profile
 from arena.league.progress import progress_of
 from arena.league.standings import matrix_of, ratings_over_time, standings_and_timing
@@ -82,6 +83,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     sums: PairingSums
     table: Standings
     timing: tuple[Timing, ...]
+    runs: tuple[EndedRun, ...] = ()
 
     @property
     def name(self) -> str:
@@ -276,4 +278,4 @@ def league_view(store: MatchStore, name: str) -> LeagueView:
     """Return the view of the named league; SpecError if there is none."""
     state = state_of(store.league(name), store.ranks)
     sums = store.sums(state.blocks)
-    return LeagueView(state, sums, *standings_and_timing(state, sums))
+    return LeagueView(state, sums, *standings_and_timing(state, sums), store.runs(name))

@@ -31,6 +31,7 @@ from arena.site.parts import (
     extreme_line,
     form_plot,
     heat_map,
+    history_plot,
     luck_table,
     match_line,
     pair_file,
@@ -138,6 +139,7 @@ class Pages:
             notes=notes(view.table, view.timing, view.state.news, {"faults"}),
             skills=skill_plot(view),
             ratings=rating_plot(view),
+            history=history_plot(view),
             luck=luck_table(view),
         )
 

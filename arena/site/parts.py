@@ -5,6 +5,7 @@ Rule: values only; templates make the HTML and escape it. The text alternative o
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
+from math import nan
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED
 from arena.report.formats import UNKNOWN, Column, Style, percent, two_decimals
+from arena.report.history import run_sentence
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
@@ -87,7 +89,24 @@ def rating_plot(view: LeagueView) -> Plot | None:
     numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
-    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"mu at the end: {numbers}"))
+    picture = line_plot(
+        [matches for matches, _ in view.ratings], lines, printable(f"mu at the end: {numbers}"), ("matches", "mu")
+    )
+    return Plot(picture, caption)
+
+
+def history_plot(view: LeagueView) -> Plot | None:
+    """Plot the rating of the best players at the end of each run; None before the second run."""
+    if len(view.runs) < 2:
+        return None
+    tables = [{str(row.get("player")): row.get("rating") for row in run.rows} for run in view.runs]
+    names = [row.name for row in view.table.rows][:MOST_LINES]
+    lines = {name: [nan if (value := table.get(name)) is None else value for table in tables] for name in names}
+    numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
+    caption = (
+        f"The rating at the end of each run; only differences within a run count. Last: {run_sentence(view.runs[-1])}."
+    )
+    picture = line_plot([run.number for run in view.runs], lines, printable(f"rating: {numbers}"), ("run", "rating"))
     return Plot(picture, caption)
 
 

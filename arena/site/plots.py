@@ -15,6 +15,7 @@ import msgspec
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from arena.report.formats import clip_names
 from arena.statistics.interval import Interval
@@ -26,6 +27,8 @@ _STYLES: Final = ("-", "--", ":", "-.")
 _SVG: Final = "http://www.w3.org/2000/svg"
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
 _INCHES: Final = 10
+_MOST_MARKS: Final = 30
+"""Values of a line up to which each has a mark."""
 _SETTINGS: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a player may be called $x$
@@ -61,14 +64,19 @@ def interval_plot(names: Sequence[str], intervals: Sequence[Interval], alternati
 
 
 @mpl.rc_context(_SETTINGS)
-def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], alternative: str) -> Markup:
-    """Draw mu by matches: a line for each name, in its own colour and dashes."""
+def line_plot(
+    x: Sequence[float], lines: Mapping[str, Sequence[float]], alternative: str, labels: tuple[str, str]
+) -> Markup:
+    """Draw a line for each name, in its own colour and dashes, with a mark at each value; `labels` are of x and y."""
     figure, axes = _make_axes(3.8)
     for place, (name, values) in enumerate(zip(clip_names([*lines]), lines.values(), strict=True)):
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
-        axes.plot(x, values, style, color=_COLOURS[place % len(_COLOURS)], linewidth=1.8, label=f"\u200b{name}")
-    axes.set_xlabel("matches")
-    axes.set_ylabel("mu")
+        mark = "" if len(x) > _MOST_MARKS else "o"
+        colour = _COLOURS[place % len(_COLOURS)]
+        axes.plot(x, values, style, color=colour, marker=mark, markersize=4, linewidth=1.8, label=f"\u200b{name}")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
     return _to_svg(figure, alternative)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
+from arena.league.history import EndedRun, ended_run
 from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
@@ -135,6 +136,15 @@ class MatchStore:
                 raise DamagedStore(f"{self._path}: league {league}: run {place} of its history was edited or damaged")
             known.append(Snapshot(number, ended_at, msgspec.json.decode(text, type=Tournament), standings))
         return tuple(known)
+
+    def runs(self, league: str) -> tuple[EndedRun, ...]:
+        """Return the runs of a league that have ended, with their standings. DamagedStore as from `snapshots`."""
+        known = self.snapshots(league)
+        former = (None, *(snapshot.tournament for snapshot in known))
+        return tuple(
+            ended_run(one.number, one.ended_at, one.standings, one.tournament, before)
+            for one, before in zip(known, former, strict=False)
+        )
 
     def tournaments(self, league: str) -> list[Tournament]:
         """Return the tournament of that name, and those of its former runs, with their players."""

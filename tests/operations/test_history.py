@@ -1,6 +1,7 @@
 """A league of submitted bots: each run takes the newest versions, and what was before stays in the history."""
 
 import json
+import re
 import time
 from contextlib import closing
 from pathlib import Path
@@ -227,3 +228,17 @@ def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
         Path("wrong.yaml").write_text(yaml.safe_dump({**content, "name": "wrong", "players": players}))
         wrong = course.arena("league run wrong.yaml")
         assert (wrong.code, said in wrong.err) == (2, True), wrong.err
+
+
+def test_the_site_draws_the_ratings_from_run_to_run(course: Terminal) -> None:
+    """From the second run on, with what changed; a player who was not there then has a shorter line."""
+    run()
+    assert course.arena("site build --to first").code == 0
+    hand_in("cid", "0")
+    run()
+    assert course.arena("site build --to second").code == 0
+
+    pages = [next(Path(site, "league").glob("*/index.html")).read_text() for site in ("first", "second")]
+    assert [page.count("From run to run") for page in pages] == [0, 1]
+    assert "player cid joined" in pages[1]
+    assert len(re.findall(r'aria-label="rating: [^"]*cid \d', pages[1])) == 1

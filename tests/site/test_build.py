@@ -143,7 +143,7 @@ def test_names_in_plots_are_no_formulas() -> None:
     """In legends and on axes; one that begins with an underscore is there as well."""
     names = ["$x^2$", "_hidden", "$\\frac{1}{0}$"]
 
-    lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, "told")
+    lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, "told", ("x", "y"))
     points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "told")
 
     for svg in (lines, points):
