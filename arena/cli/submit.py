@@ -57,8 +57,8 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
     The steps of a single BOT are printed. Several are examined at the same time; a table at the end shows which are
     accepted and which are refused, and why. After Ctrl-C those that were accepted are on the list.
 
-    With --authors each BOT is a hand-in, or a folder of hand-ins as a learning platform exports them: the file names
-    the author of each, and a bot replaces their earlier version.
+    With --authors each BOT is a hand-in, or a folder or archive of hand-ins as a learning platform exports them: the
+    file names the author of each, and a bot replaces their earlier version.
 
     Example: arena submit handed-in/*
     """

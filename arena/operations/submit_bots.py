@@ -295,18 +295,9 @@ class _SubmissionRun:
 
 def _submitted(hand_in: HandIn) -> SubmittedBot:
     """Return the submission of a hand-in, with the verdict if there is no bot to examine."""
-    submission = SubmittedBot(hand_in.text, owner="" if hand_in.author is None else hand_in.author.name)
-    if hand_in.reason:
-        submission.refuse(hand_in.reason)
-    elif hand_in.bot is not None:
-        submission.place = str(hand_in.bot)
-    elif hand_in.author is None:
-        submission.verdict, submission.reason = SubmissionVerdict.LEFT_OUT, "no bot"
-    elif hand_in.author.is_active:
-        submission.verdict, submission.reason = SubmissionVerdict.MISSING, "no hand-in"
-    else:
-        submission.verdict, submission.reason = SubmissionVerdict.LEFT_OUT, "not active"
-    submission.for_author = submission.reason
+    verdict = SubmissionVerdict(hand_in.verdict or SubmissionVerdict.NOT_EXAMINED)
+    submission = SubmittedBot(hand_in.text, owner=hand_in.author, verdict=verdict, place=str(hand_in.path))
+    submission.reason = submission.for_author = hand_in.reason
     return submission
 
 

@@ -75,8 +75,9 @@ def _decode_archive(archive: bytes) -> _Archive:
     files = content.files
     names, folders = {file.name for file in files}, set[str]()
     for name in names:
+        if not is_file_name(name):
+            raise _refusal(f"no bot has a file {safe_path(name[:80])}")
         parts = name.split("/")
-        _check_name(name, parts)
         folders.update("/".join(parts[:count]) for count in range(1, len(parts)))
     if len(names) < len(files) or names & folders:
         raise _refusal("two of its files have one name, or one lies in another")
@@ -85,13 +86,13 @@ def _decode_archive(archive: bytes) -> _Archive:
     return content
 
 
-def _check_name(name: str, parts: list[str]) -> None:
-    """Raise SpecError for a name that no file of a bot can have."""
+def is_file_name(name: str) -> bool:
+    """Return True for a name, a relative path, that a file of a bot can have."""
+    parts = name.split("/")
     if not name.isprintable() or len(name.encode()) > _LONGEST_NAME or len(parts) > DEEPEST_FOLDER + 1:
-        raise _refusal(f"a file is called {safe_path(name[:80])}")
+        return False
     is_part = all(0 < len(part.encode()) <= _LONGEST_PART for part in parts)
-    if not is_part or {".", "..", *IGNORED}.intersection(parts):
-        raise _refusal(f"no bot has a file {safe_path(name[:80])}")
+    return is_part and not {".", "..", *IGNORED}.intersection(parts)
 
 
 def _refusal(why: str) -> SpecError:

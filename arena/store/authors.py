@@ -8,7 +8,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -21,89 +21,56 @@ from arena.process.manifest import SingleLine
 from arena.store.owners import normalize_owner
 from arena.text import cut, join_words, printable
 
-AUTHORS_FILE_LIMIT: Final = 1 << 20
-"""Bytes of an authors.csv."""
-_COLUMNS: Final = ("author", "hand_in", "address", "active")
-_HandInName = Annotated[
+_COLUMNS: Final = ["author", "hand_in", "address", "active"]
+_REST: Final = "a fifth value"
+_Word = Annotated[
     str,
-    Meta(pattern=r"^(?=.*[^*\s])[^/]{1,200}\Z", description="the name of a file or folder, its beginning, or a `*`"),
+    Meta(
+        pattern=r"^(?!\s)[^/\x00-\x1f\x7f-\x9f]{1,100}(?<!\s)\Z",
+        description="1 to 100 characters that print, without a slash and spaces at the ends",
+    ),
 ]
 
 
 class Author(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An author: the owner of their bots, the name of their hand-in or its beginning, and the address for reports."""
+    """An author: the owner of their bots, the name of their hand-in or its beginning, and the address for reports.
 
-    name: str = msgspec.field(name="author")
-    hand_in: _HandInName
+    A `*` in `hand_in` stands for any characters. `active` is `no` for an author who does not take part any more.
+    """
+
+    name: _Word = msgspec.field(name="author")
+    hand_in: _Word
     address: SingleLine
     active: Literal["no", "yes"]
-
-    @property
-    def is_active(self) -> bool:
-        """True for an author who takes part."""
-        return self.active == "yes"
 
 
 def read_authors(file: Path) -> tuple[Author, ...]:
     """Read the authors of a class. SpecError lists all mistakes, each with its line and column."""
-    reader = csv.reader(io.StringIO(_read_text(file), newline=""), strict=True)
-    mistakes, authors = list[str](), dict[int, Author]()
     try:
-        header = next(reader, [])
-        if tuple(header) != _COLUMNS:
-            found = cut(printable(",".join(header))) or "nothing"
-            raise SpecError(f"{file}: line 1: expected the columns {','.join(_COLUMNS)}, found {found}")
-        for row in filter(None, reader):
-            try:
-                authors[reader.line_num] = _author_of(row, f"{file}: line {reader.line_num}")
-            except SpecError as error:
-                mistakes.append(str(error))
-    except csv.Error as error:
-        raise SpecError(f"{file}: line {reader.line_num}: {error}") from None
-    mistakes += [f"{file}: {mistake}" for mistake in _repetitions(authors)]
-    if mistakes:
-        raise SpecError("\n".join(mistakes))
-    return (*authors.values(),)
-
-
-def _read_text(file: Path) -> str:
-    """Read the text of the file. SpecError if it cannot be read, is too large, or is no UTF-8."""
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(AUTHORS_FILE_LIMIT + 1)
-        if len(content) > AUTHORS_FILE_LIMIT:
-            raise SpecError(f"{file}: larger than {AUTHORS_FILE_LIMIT >> 20} MiB")
-        return content.decode("utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text), restkey=_REST, skipinitialspace=True)
+        found = ",".join(reader.fieldnames or ["nothing"])
+        rows = [(f"line {reader.line_num}", row) for row in reader]
     except OSError as error:
         raise SpecError(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise SpecError(f"{file}: line {line}: no UTF-8; save the table as CSV in UTF-8") from None
-
-
-def _author_of(row: Sequence[str], place: str) -> Author:
-    """Return the author of a line. SpecError for a wrong number of values, or for a wrong value."""
-    if len(row) != len(_COLUMNS):
-        raise SpecError(f"{place}: expected {len(_COLUMNS)} values, found {len(row)}")
-    values = {column: unicodedata.normalize("NFC", value.strip()) for column, value in zip(_COLUMNS, row, strict=True)}
-    author = validation.read_struct(values, Author, place=place)
-    try:
-        normalize_owner(author.name)
-    except SpecError as error:
-        raise SpecError(f"{place}: author: {error}") from None
-    if not author.hand_in.isprintable():
-        raise SpecError(f"{place}: hand_in: expected characters that print, found {author.hand_in!a:.80}")
-    return author
-
-
-def _repetitions(authors: dict[int, Author]) -> Iterator[str]:
-    """Yield a mistake for each author and each hand-in that an earlier line has, too."""
-    lines = dict[tuple[str, str], int]()
-    for line, author in authors.items():
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SpecError(f"{file}: {error}; save the table as CSV in UTF-8") from None
+    if reader.fieldnames != _COLUMNS:
+        raise SpecError(f"{file}: line 1: expected the columns {','.join(_COLUMNS)}, found {cut(printable(found))}")
+    authors, mistakes, places = list[Author](), list[str](), dict[tuple[str, str], str]()
+    for place, row in rows:
+        try:
+            author = validation.read_struct(row, Author, place=place)
+            authors.append(msgspec.structs.replace(author, name=normalize_owner(author.name)))
+        except SpecError as error:
+            mistakes.append(f"{file}: {place}: {str(error).removeprefix(f'{place}: ')}")
+            continue
         for column, value in (("author", author.name), ("hand_in", author.hand_in)):
-            first = lines.setdefault((column, value.casefold()), line)
-            if first != line:
-                yield f"line {line}: {column}: {value} is in line {first}, too"
+            if (first := places.setdefault((column, value.casefold()), place)) != place:
+                mistakes.append(f"{file}: {place}: {column}: {value} is in {first}, too")
+    if mistakes:
+        raise SpecError("\n".join(mistakes))
+    return (*authors,)
 
 
 def match_author(name: str, authors: Iterable[Author]) -> Author | None:
@@ -111,8 +78,8 @@ def match_author(name: str, authors: Iterable[Author]) -> Author | None:
 
     SpecError if two of that length match.
     """
-    plain = unicodedata.normalize("NFC", name)
-    matching = [author for author in authors if _matches(plain, author.hand_in)]
+    name = unicodedata.normalize("NFC", name)
+    matching = [author for author in authors if _matches(name, unicodedata.normalize("NFC", author.hand_in))]
     most = max((len(author.hand_in.replace("*", "")) for author in matching), default=0)
     longest = [author for author in matching if len(author.hand_in.replace("*", "")) == most]
     if len(longest) > 1:
@@ -122,7 +89,7 @@ def match_author(name: str, authors: Iterable[Author]) -> Author | None:
 
 
 def _matches(name: str, hand_in: str) -> bool:
-    """Return True for the name itself, or one that goes on after the end of a word; a `*` stands for any characters."""
+    """Return True for the name itself, or one that goes on after the end of a word."""
     if "*" in hand_in:
         return re.fullmatch(".*".join(map(re.escape, re.split(r"\*+", hand_in))), name) is not None
     following = name.removeprefix(hand_in)[:1]

@@ -45,9 +45,9 @@ def test_the_folder_with_a_manifest_is_the_bot(inner: str, texts: str) -> None:
 
     found = hand_ins(*texts.split())
 
-    assert [hand_in.author and hand_in.author.name for hand_in in found.values()] == ["ada", "ben"]
+    assert [hand_in.author for hand_in in found.values()] == ["ada", "ben"]
     assert [hand_in.reason for hand_in in found.values()] == ["", ""]
-    bots = [hand_in.bot for hand_in in found.values() if hand_in.bot]
+    bots = [hand_in.path for hand_in in found.values() if not hand_in.verdict]
     assert [(bot / "bot.yaml").read_text() for bot in bots] == [MANIFEST] * 2
     assert [bot.joinpath("kit").is_dir() for bot in bots] == [True] * 2
 
@@ -58,7 +58,7 @@ def test_a_script_gets_the_name_of_its_author() -> None:
 
     found = hand_ins("in")
 
-    assert [hand_in.bot and hand_in.bot.name for hand_in in found.values()] == ["ada.py", "ben.pl"]
+    assert [hand_in.path.name for hand_in in found.values()] == ["ada.py", "ben.pl"]
 
 
 def test_nobodys_missing_and_inactive_hand_ins_are_named() -> None:
@@ -70,12 +70,19 @@ def test_nobodys_missing_and_inactive_hand_ins_are_named() -> None:
     assert {text: hand_in.reason for text, hand_in in found.items()} == {
         "in/ada": "ada has 2 hand-ins here; leave one of them",
         "in/ada.py": "ada has 2 hand-ins here; leave one of them",
-        "ben": "",
-        "in/zoe": "",
-        "in/README.md": "",
+        "ben": "no hand-in",
+        "in/zoe": "not active",
+        "in/README.md": "no bot",
         "in/eve": "no line matches the name eve",
     }
-    assert [hand_in for hand_in in found.values() if hand_in.bot] == []
+    assert {text: hand_in.verdict for text, hand_in in found.items()} == {
+        "in/ada": "refused",
+        "in/ada.py": "refused",
+        "ben": "missing",
+        "in/zoe": "left out",
+        "in/README.md": "left out",
+        "in/eve": "refused",
+    }
 
 
 def test_a_folder_in_a_hand_in_names_nobody() -> None:
@@ -84,15 +91,15 @@ def test_a_folder_in_a_hand_in_names_nobody() -> None:
 
     for texts in ("in",), ("in/ada", "in/eve"):
         found = hand_ins(*texts)
-        assert (found["ben"].bot, found["in/eve"].reason) == (None, "no line matches the name eve")
+        assert (found["ben"].verdict, found["in/eve"].reason) == ("missing", "no line matches the name eve")
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda: write("in/ada/a/bot.yaml", "in/ada/b/bot.yaml"), "found 2 folders with a bot.yaml: a, b"),
-        (lambda: write("in/ada/a.py", "in/ada/b.js"), "found 2 scripts: a.py, b.js"),
-        (lambda: write("in/ada/report.pdf"), "found 0 scripts"),
+        (lambda: write("in/ada/a/bot.yaml", "in/ada/b/bot.yaml"), "found 2: a, b"),
+        (lambda: write("in/ada/a.py", "in/ada/b.js"), "found 2: a.py, b.js"),
+        (lambda: write("in/ada/report.pdf"), "found 0: none"),
         (lambda: write(*(f"in/ada/{number}/{number}.py" for number in range(9))), "5/5.py ..."),
         (lambda: write(*(f"in/ada/{number}/x" for number in range(2001))), "more than 2000 folders"),
         (lambda: Path("in/ada").symlink_to("/etc"), "is a symbolic link"),
@@ -109,7 +116,7 @@ def test_a_hand_in_that_cannot_be_used_is_refused_alone(make: Callable[[], objec
 
     found = hand_ins("in")
 
-    (refused,) = [hand_in for hand_in in found.values() if hand_in.author and hand_in.author.name == "ada"]
+    (refused,) = [hand_in for hand_in in found.values() if hand_in.author == "ada"]
     assert reason in refused.reason
-    assert found["in/ben"].bot
+    assert not found["in/ben"].verdict
     assert not any(Path("scratch").rglob("*.py"))
