@@ -156,12 +156,20 @@ def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Termi
     assert "stderr" in terminal.league(stderr="all").err
 
 
+def judging(values: str) -> str:
+    """A bot that gives these values, an expression over the message, to what it evaluates."""
+    answer = f"{{'type': 'evaluation', 'id': m['id'], 'values': {values}}}"
+    return bot_script(
+        hello='{"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}',
+        each=f"if m['type'] == 'evaluate': print(json.dumps({answer}), flush=True)",
+    )
+
+
 def test_a_match_is_judged_by_a_bot_that_evaluates(terminal: Terminal, match: str) -> None:
     """Nim has no value of its own; a bot without the capability is named; wrong answers are counted."""
     own, other = terminal.arena(f"coach {match}"), terminal.arena(f"coach {match} --by random")
-    judge = "{'type': 'evaluation', 'id': m['id'], 'values': [0.25] + [0.5] * (len(m['legal']) - 1)}"
-    Path("judge.py").write_text(JUDGE.format(answer=judge))
-    Path("wrong.py").write_text(JUDGE.format(answer=judge.replace("0.25", "2")))
+    for name, first in (("judge", 0.25), ("wrong", 2)):
+        Path(f"{name}.py").write_text(judging(f"[{first}] + [0.5] * (len(m['legal']) - 1)"))
 
     assert (own.code, own.out) == (2, "")
     assert "name a bot that evaluates with --by" in own.err
@@ -179,19 +187,3 @@ def test_a_match_is_judged_by_a_bot_that_evaluates(terminal: Terminal, match: st
     assert "decisions, the analyst gave no values: malformed_reply" in wrong.out
     data = json.loads(terminal.arena(f"coach {match} --by ./judge.py --format json").out)
     assert {ledger["start"] for ledger in data["ledgers"]} == {0.5}
-
-
-JUDGE = """
-import json, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    if m["type"] == "hello":
-        answer = {{"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}}
-    elif m["type"] == "match_start":
-        answer = {{"type": "ready", "match": m["match"]}}
-    elif m["type"] == "evaluate":
-        answer = {answer}
-    else:
-        continue
-    print(json.dumps(answer), flush=True)
-"""

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.bot_source import bot_script
 from support.toy_game import on_offer
 
 from arena.conformance.check import CheckPlan, CheckStep, StepVerdict, check_bot, check_draws
@@ -15,34 +16,16 @@ from arena.process.manifest import read_bot
 
 pytestmark = pytest.mark.process
 
-BOT = """
-import json, sys, time
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        reply = {"type": "hello", "protocols": [1]}
-    elif message["type"] == "match_start":
-        reply = {"type": "ready", "match": message["match"]}
-    elif message["type"] == "request":
-        action = HERE
-        reply = {"type": "action", "id": message["id"], "action": 0 if message["legal"] else action}
-        reply["note"] = f"at {time.monotonic()}"  # another one each time, in the same match
-    elif message["type"] == "quit":
-        break
-    else:
-        continue
-    print(json.dumps(reply), flush=True)
-"""
 GOOD = '{"mm": 20}'
-REFUSED = '{"mm": 20 if "refused" in message else 101}'
+REFUSED = '{"mm": 20 if "refused" in m else 101}'
 PATIENT = ClockSettings(decides="wall", move_ms=10_000, bank_ms=0, startup_ms=10_000)
 
 
 def check(folder: Path, action: str, seats: int = 2) -> list[CheckStep]:
     """Check a bot that leans so; return the steps, none of which failed."""
     script = folder / "leaner.py"
-    script.write_text(BOT.replace("HERE", action))
+    note = 'f"at {time.monotonic()}"'  # another one each time, in the same match
+    script.write_text(bot_script(f'0 if m["legal"] else {action}', note=note))
     plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), seats))
     with on_offer():
         steps = list(check_bot(read_bot(script), plan, Confinement(isolation="none", limits=Limits())))
