@@ -23,20 +23,19 @@ def dozes(pid: int) -> bool:
         return False
 
 
+def send(number: signal.Signals, pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):  # ended meanwhile
+            os.kill(pid, number)
+
+
 def stop_all(place: Place) -> list[int]:
     """Stop every process of the place, until none starts another; those that ran until then."""
     stopped: list[int] = []
     while fresh := [pid for pid in place.alive() if pid not in stopped and state_of(pid)[0] in {"R", "S", "D"}]:
-        for pid in fresh:
-            os.kill(pid, signal.SIGSTOP)
+        send(signal.SIGSTOP, fresh)
         stopped += fresh
     return stopped
-
-
-def go_on(stopped: list[int]) -> None:
-    for pid in stopped:
-        with contextlib.suppress(ProcessLookupError):  # ended by one that went on before it
-            os.kill(pid, signal.SIGCONT)
 
 
 def stop_on_move(place: Place) -> list[int]:
@@ -48,7 +47,7 @@ def stop_on_move(place: Place) -> list[int]:
         stopped = stop_all(place)
         if dozing & set(stopped):
             return stopped
-        go_on(stopped)
+        send(signal.SIGCONT, stopped)
     pytest.fail("no moment was found at which a bot owed an answer")
 
 
@@ -67,7 +66,7 @@ def test_a_stop_of_all_processes_costs_nobody_a_match(tmp_path: Path, clock: dic
 
     stopped = stop_on_move(place)
     time.sleep(STOPPED_S)  # the length of the stop is the point
-    go_on(stopped)
+    send(signal.SIGCONT, stopped)
     out, err = process.communicate(timeout=DEADLINE_S)
 
     assert process.returncode == 0, out
