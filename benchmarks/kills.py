@@ -43,7 +43,7 @@ class KilledRun(NamedTuple):
     @property
     def lost_s(self) -> float:
         """The seconds that the lost matches took."""
-        return self.lost * self.seconds / self.finished
+        return self.lost * self.seconds / max(1, self.finished)
 
 
 @click.command()

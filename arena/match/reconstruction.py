@@ -156,7 +156,7 @@ class _FullRecorder(LineRecorder):
 class _RecordedClock(MoveClock):
     """A clock that is read once, at the end of the answer."""
 
-    def _handle_late_reading(self, gap_s: float) -> None:
+    def handle_late_reading(self, gap_s: float) -> None:
         """Excuse no delay: the recorded times are without it."""
 
 

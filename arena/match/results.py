@@ -44,9 +44,11 @@ class MatchKey(NamedTuple):
     def read(cls, match_id: str) -> "MatchKey":
         """Read the id of a match. ValueError for any other text."""
         pairing, *numbers = match_id.split("-")
-        if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
-            raise ValueError(f"{match_id:.80} is no id of a match; expected PAIRING-BLOCK-ROTATION")
-        return cls(pairing, *map(int, numbers))
+        if len(numbers) == 2 and all(number.isascii() and number.isdigit() for number in numbers):
+            key = cls(pairing, *map(int, numbers))
+            if str(key) == match_id:  # no leading zero: a match has one id
+                return key
+        raise ValueError(f"{match_id:.80} is no id of a match; expected PAIRING-BLOCK-ROTATION")
 
 
 def partners(match_id: str, seats: int) -> tuple[str, ...]:

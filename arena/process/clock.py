@@ -143,7 +143,7 @@ class MoveClock:
         self.elapsed_s = elapsed_s
         self.cpu_s = self.cpu() - self._cpu_start
         if gap_s > _LONGEST_GAP_S:
-            self._handle_late_reading(gap_s)
+            self.handle_late_reading(gap_s)
 
     def stop(self) -> None:
         """Read both clocks; raises OutOfTime if the bot's time is used up, HarnessFault as `look`."""
@@ -189,7 +189,7 @@ class MoveClock:
         left_s = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
         return max(left_s, _SHORTEST_WAIT_S)
 
-    def _handle_late_reading(self, gap_s: float) -> None:
+    def handle_late_reading(self, gap_s: float) -> None:
         """Handle a late reading: raise HarnessFault after a suspension, else exclude the delay from the backstop."""
         last_look_s = self._wall_start + self.elapsed_s - gap_s
         if gap_s > LATE_S and (suspended_s := self.suspended(last_look_s)):

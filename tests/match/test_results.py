@@ -93,7 +93,7 @@ def test_no_other_form_of_a_score_is_read(score: str) -> None:
         unpack(packed)
 
 
-@pytest.mark.parametrize("match", ["m", "a-1", "a-1-2-3", "a--1", "a-x-1", "a-\N{SUPERSCRIPT TWO}-1"])
+@pytest.mark.parametrize("match", ["m", "a-1", "a-1-2-3", "a--1", "a-x-1", "a-007-1", "a-\N{SUPERSCRIPT TWO}-1"])
 def test_a_record_of_no_pairing_is_no_result(match: str) -> None:
     """The key of a result is read from the id of its record."""
     with pytest.raises(ValueError, match="no id of a match"):
