@@ -8,12 +8,13 @@ from typing import Final
 
 import msgspec
 
-from arena.bundled import is_path
+from arena.bundled import bundled_folder, is_path
 from arena.errors import SpecError
 from arena.league.progress import RunProgress
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.examination import Examination, Trial, examine_all, examine_bot
+from arena.operations.new_bot import TEMPLATES
 from arena.operations.playing import local_workers, naming_option
 from arena.operations.trials import TrialRequest, Trials, choose_luck
 from arena.process.limits import Limits
@@ -22,6 +23,7 @@ from arena.process.scratch import scratch_folder
 from arena.store import database
 from arena.store.authors import read_authors
 from arena.store.bots import is_note
+from arena.store.equal_files import find_equal_files
 from arena.store.hand_ins import HandIn, read_hand_ins
 from arena.store.owners import NameTaken, look_alike, normalize_owner, owner_of_folder, owner_of_user, require_free
 from arena.text import join_words
@@ -162,18 +164,25 @@ class _SubmissionRun:
         except KeyboardInterrupt:
             self.accept_listed(waiting)
         finally:
-            self.name_versions(submissions)
+            self.complete_reasons(submissions)
             on(Submissions((*submissions,)))
         return (*submissions,)
 
-    def name_versions(self, submissions: Iterable[SubmittedBot]) -> None:
-        """Name the bots of the author of each hand-in that brought no new one: they still play."""
-        latest = {entry.name: entry for entry in reversed(self._bots.submissions())} if self.authors else {}
+    def complete_reasons(self, submissions: Iterable[SubmittedBot]) -> None:
+        """Name the bots that still play of authors whose hand-in brought no new one, and equal files."""
+        listed = self._bots.submissions() if self.authors else []
+        latest = {entry.name: entry for entry in reversed(listed)}
+        bots = [(entry.owner, Path(entry.bot.source)) for entry in submissions if entry.bot is not None]
+        for entry in listed:
+            with contextlib.suppress(SpecError):  # a copy that is damaged is found when it plays
+                bots.append((entry.owner, Path(self._bots.read_installed(entry.digest).source)))
+        equals = find_equal_files(bots, (bundled_folder("bots"), TEMPLATES)) if self.authors else {}
         for submission in submissions:
             labels = sorted(entry.label for entry in latest.values() if entry.owner == submission.owner != "")
             if labels and submission.verdict in _WITHOUT_BOT:
                 still = f"; {join_words(labels)} still {'play' if len(labels) > 1 else 'plays'}"
                 submission.reason, submission.for_author = submission.reason + still, submission.for_author + still
+            submission.reason = "; ".join([submission.reason, *equals.get(submission.owner, ())])
 
     def read(self, submission: SubmittedBot) -> None:
         """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""

@@ -19,7 +19,7 @@ from arena.store.homes import write_file
 from arena.store.unpack import ENDINGS, NO_PART, reason_of, unpack
 
 _MOST_NAMED: Final = 6
-_NESTED_ARCHIVES: Final = 3
+_NESTED_ARCHIVES: Final = 2
 """Most archives in each other in a hand-in."""
 
 

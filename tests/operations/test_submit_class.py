@@ -88,6 +88,21 @@ def test_an_author_without_a_hand_in_keeps_the_bot() -> None:
     assert submit()["ada"].reason == f"no hand-in; {first.label} and {second.label} still play"
 
 
+def test_equal_files_are_for_the_organiser_only() -> None:
+    """Also those of an earlier week; the author reads nothing of it, and the verdict is the same."""
+    bot("Doe_Jane", "ada", "mine")
+    bot("Roe_Ben", "ben", "a 1")
+    assert "equals" not in submit()["ada"].reason
+    bot("Poe_Kim", "kim", "mine")
+    Path("in/Doe_Jane_12345_file_").rename("Doe_Jane")
+    found = submit()
+
+    assert found["kim"].verdict is SubmissionVerdict.ACCEPTED
+    assert found["kim"].reason.endswith("; bot.py equals bot.py of ada")
+    assert found["ada"].reason.endswith(" still plays; bot.py equals bot.py of kim")
+    assert "equals" not in found["kim"].for_author + found["ada"].for_author + found["ben"].reason
+
+
 def test_the_name_of_an_author_is_kept_for_them() -> None:
     """Also if they handed in nothing."""
     bot("Roe_Ben", "ada")

@@ -219,7 +219,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         "expected one folder with a bot.yaml, one script or one arch",
     ),
     "flipped": ("zip", lambda: zipped(BOT, zipfile.ZIP_STORED).replace(b"pass", b"fail"), "a damaged archive: Bad CRC"),
-    "nested": ("zip", lambda: nested(20), "archives lie more than 3 deep in each other"),
+    "nested": ("zip", lambda: nested(20), "archives lie more than 2 deep in each other"),
     "twice": ("tar", lambda: tarred(BOT, member("bot.py", b"evil")), "bot.py: two files have this name"),
     "case": ("zip", lambda: zipped({"Bot.py": b"x", **BOT}), "two files have this name, or names that differ only"),
     "case of folders": ("zip", lambda: zipped({"a/x": b"", "A/y": b"", **BOT}), "A/y: two files have this name, or"),
