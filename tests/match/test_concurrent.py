@@ -12,9 +12,11 @@ import pytest
 from support.scripted_bot import (
     CLOCK,
     SIMULATING,
+    STRICT,
     Message,
     ScriptedBot,
     acted,
+    answer,
     at_toy_game,
     seated,
     simulate,
@@ -23,7 +25,7 @@ from support.scripted_bot import (
 )
 from support.toy_game import HOLD_ON, ToyGame, ToySimulator
 
-from arena.errors import HarnessFault
+from arena.errors import Crashed, HarnessFault
 from arena.games.api import ENDLESS
 from arena.match.bot_player import BotPlayer
 from arena.match.human import HumanPlayer
@@ -112,6 +114,32 @@ def test_who_has_only_one_action_is_not_asked() -> None:
 
     assert [(step.action, step.forced) for step in acted(record, 1)][1] == (HOLD_ON, True)
     assert threads == ["lean in False", "trim in True", "lean in True"]
+
+
+def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
+    """The last seat fails before the first says a word; the first is at fault, and both start anew."""
+    late, early = threading.Event(), Crashed("the bot ended")
+
+    def crash_early(_message: Message, number: int) -> Iterable[Reply] | None:
+        late.set()
+        return [early] if number == 1 else None
+
+    def lean_too_far(message: Message, number: int) -> Iterable[Reply] | None:
+        assert late.wait(PATIENCE_S)
+        return [answer(message, {"mm": 101})] if number == 1 else None
+
+    bots = [toy_bot(20, lean_too_far), toy_bot(30), toy_bot(40, crash_early)]
+    game = ToyGame()
+    players = [at_toy_game(bot, game, STRICT, seats=3) for bot in bots]
+    record = toy_match(*players, game=game, clock=STRICT)
+    again = toy_match(*players, game=game, clock=STRICT, match="again")
+
+    assert record.fault is not None
+    assert (record.fault.seat, record.termination.value, record.ranks) == (0, "illegal_action", (2, 0, 0))
+    assert record.steps == ()
+    assert [seat.moves for seat in record.seats] == [1, 1, 1]
+    assert [len(bot.channels) for bot in bots] == [2, 1, 2]
+    assert again.termination.value == "normal"
 
 
 PATIENT = msgspec.structs.replace(CLOCK, bank_ms=60_000.0)

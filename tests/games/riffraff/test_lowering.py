@@ -220,6 +220,13 @@ def test_a_divergence_is_our_fault_and_leaves_nothing_behind(tmp_path: Path, noi
     assert settled(table, 1, _CRATE).end == "rest"
 
 
+def test_the_engine_does_not_start_afresh_by_itself() -> None:
+    """The engine's silent reset after a divergence is off, so that every divergence is seen."""
+    world = engine.make_world(ShipAtRest())
+
+    assert world.model.opt.disableflags & world.engine.mjtDisableBit.mjDSBL_AUTORESET
+
+
 def test_a_fresh_process_leaves_no_file_behind(tmp_path: Path) -> None:
     """The very first use of the engine may be a divergence, too: no file in the working directory."""
     script = (

@@ -178,3 +178,8 @@ def test_a_yard_tipped_down_leaves_no_room_for_what_is_high() -> None:
         physics.require(low, AREAS[5], load)
 
     assert refused.value.reason == Reason.NO_ROOM
+
+
+def test_a_table_with_tipped_yards_is_another_table() -> None:
+    """The digest tells them apart."""
+    assert ShipAtRest(yards=TIPPED).digest() != ShipAtRest().digest()
