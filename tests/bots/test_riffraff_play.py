@@ -189,16 +189,6 @@ def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path)
     assert not folder.exists()
 
 
-def test_a_game_without_templates_of_its_own_has_the_general_ones(tmp_path: Path) -> None:
-    """A game without templates gets the general ones."""
-    folder = tmp_path / "mine"
-
-    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "nim", "--to", str(folder)])
-
-    assert made.exit_code == 0, made.output
-    assert "arena_kit.py" in made.output
-
-
 @pytest.mark.slow
 def test_tidy_is_better_than_random() -> None:
     """In 20 matches for two it keeps fewer pieces on average; 11 fewer were measured, and the band is wide."""

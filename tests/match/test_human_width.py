@@ -1,5 +1,6 @@
 """A person at a terminal of 80 columns: whole matches are played and every line of them is measured."""
 
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from arena.text import shorten, wrap_lines
 COLUMNS = 80
 LONGEST = "a-name-of-as-many-letters-as-there-can-"
 """With a digit behind it."""
-TABLES = [
+TABLES: list[tuple[str, int, dict[str, Any]]] = [
     ("riffraff", 2, {}),
     ("riffraff", 4, {}),
     ("shanghaien", 2, {}),
@@ -53,37 +54,34 @@ class Keyboard:
         return "y" if prompt.startswith("y to") else self._rng.choice(("s", "s", "s", "p", '{"x": 1}', "x" * 200))
 
 
-def played(game: str, seats: int, options: dict[str, Any], keyboard: Keyboard, seat: int) -> MatchRecord:
-    """A match of a person in that seat and of players with long names in the others."""
+@cache
+def played(number: int, seat: int) -> tuple[MatchRecord, list[str]]:
+    """A match at that table of a person in that seat, of players with long names in the others, and all lines shown."""
+    game, seats, options = TABLES[number]
+    keyboard = Keyboard(seat)
     person = HumanPlayer(say=keyboard.show, prompt=keyboard.type)
     table = [person if each == seat else BaselinePlayer() for each in range(seats)]
-    for number, each in enumerate(table):
-        each.player = "you" if each is person else f"{LONGEST}{number}"
+    for at, each in enumerate(table):
+        each.player = "you" if each is person else f"{LONGEST}{at}"
     rules: Any = RiffRaff(TOPPLING) if game == "riffraff" else load_game(game)
-    return match_of(*table, game=game, options=options, seed=derive("width", seat), rules=rules)
+    return match_of(*table, game=game, options=options, seed=derive("width", seat), rules=rules), keyboard.lines
 
 
-@pytest.mark.parametrize(
-    ("game", "seats", "options"), TABLES, ids=[f"{game}-{at}" for at, (game, *_) in enumerate(TABLES)]
-)
-def test_no_line_is_wider_than_the_terminal(game: str, seats: int, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("number", range(len(TABLES)), ids=[f"{game}-{at}" for at, (game, *_) in enumerate(TABLES)])
+def test_no_line_is_wider_than_the_terminal(number: int) -> None:
     """Tables, news, actions, rules and refusals, with the longest names, in the first and the last seat."""
-    for seat in (0, seats - 1):
-        keyboard = Keyboard(seat)
-
-        record = played(game, seats, options, keyboard, seat)
+    for seat in (0, TABLES[number][1] - 1):
+        record, lines = played(number, seat)
 
         assert record.fault is None
-        assert len(keyboard.lines) > 10
-        assert [line for line in keyboard.lines if len(line) > COLUMNS] == []
+        assert len(lines) > 10
+        assert [line for line in lines if len(line) > COLUMNS] == []
 
 
 def test_riff_raff_tells_names_and_why_nobody_may_pass() -> None:
     """No seat is told but in the sentence that says which seat is whose; nothing is loaded for a person who passes."""
-    keyboard = Keyboard(1)
-
-    record = played("riffraff", 2, {}, keyboard, 0)
-    told = " ".join(" ".join(keyboard.lines[1:]).split())
+    record, lines = played(0, 0)
+    told = " ".join(" ".join(lines[1:]).split())
 
     assert "captain: " in told
     assert "order of play, by cards: " in told

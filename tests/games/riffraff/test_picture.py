@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
-from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded
+from support.riffraff_scenes import AT_SEA, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded
 
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
@@ -20,7 +20,6 @@ SCENES = {
     "nothing": fresh(EMPTY),
     "one piece": fresh(ONE_CRATE, seats=2),
     "heeled": AT_SEA,
-    "full": fresh(CROWDED),
     "tipped": fresh(TIPPED),
 }
 scenes = pytest.mark.parametrize("state", SCENES.values(), ids=SCENES)

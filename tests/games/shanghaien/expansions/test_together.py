@@ -2,26 +2,10 @@
 
 import pytest
 from msgspec.json import encode
-from support.expansions_positions import ALL, DOUBLES, SPENT_ON, VARIANTS, rolled, table
-from support.games_positions import FIRST, GAME, every_card, go, player
+from support.expansions_positions import ALL, DOUBLES, VARIANTS
+from support.games_positions import FIRST, GAME
 
 from arena.games.api import observer_of, summary_of
-from arena.games.shanghaien.actions import Action, Both
-from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
-from arena.games.shanghaien.expansions.doubles import PlayDoubles
-from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
-from arena.games.shanghaien.expansions.sharks import Exchange, Feed
-from arena.games.shanghaien.state import Player, State
-
-EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]
-
-
-def full(side: Player) -> State:
-    """All four; seat 0 is to move with one card of each kind besides what `side` has."""
-    return table(ALL, side, hands=(ALL, ()))
-
-
-# --- what holds for all -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("chosen", VARIANTS, ids="+".join)
@@ -37,27 +21,12 @@ def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
     assert encode(observer_of(GAME)(state, FIRST)) == encode(GAME.observe(state, FIRST))
 
 
-@pytest.mark.parametrize("trick", [*EACH, Both()], ids=lambda trick: type(trick).__name__)
-def test_each_trick_spends_its_own_card(trick: Action) -> None:
-    """A trick takes one card from the hand; no card is lost."""
-    state = rolled(full(player(dice=(3, 4), tricks=("both",))), 2, 5)
-
-    after = go(state, trick)
-
-    kinds = [state.variant.faces[card] for card in {*state.players[0].tricks} - {*after.players[0].tricks}]
-    assert kinds == [SPENT_ON.get(type(trick), "both")]
-    assert every_card(after) == list(range(55))
-
-
 def test_the_cards_are_numbered_in_the_order_of_play() -> None:
     """Behind the 48 of the tavern, seat 0 first, whatever the order in the options."""
     state = GAME.setup({"expansions": ALL[::-1]}, 2)
 
     assert state.variant.faces[48:] == (*[name for name in ALL[:3] for _ in range(2)], DOUBLES)
     assert [side.tricks for side in state.players] == [(48, 50, 52), (49, 51, 53)]
-
-
-# --- all four -----------------------------------------------------------------------------------------------------
 
 
 def test_the_rules_for_a_person_tell_every_expansion() -> None:
