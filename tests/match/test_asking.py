@@ -217,7 +217,8 @@ def test_the_same_bots_play_on_to_the_same_match() -> None:
     assert (plain(again), again.scores, again.seed) == (plain(record), record.scores, record.seed)
     assert plain(other)[: step - 1] == plain(record)[: step - 1]
     assert plain(other) != plain(record)
-    assert problems(msgspec.structs.replace(other, seats=tuple(map(untimed, other.seats)))) == []
+    without_lines = tuple(msgspec.structs.replace(seat, lines=UNSET) for seat in other.seats)
+    assert problems(msgspec.structs.replace(other, seats=without_lines)) == []
 
 
 def plain(record: MatchRecord) -> list[Any]:
@@ -225,7 +226,3 @@ def plain(record: MatchRecord) -> list[Any]:
     steps = [msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps]
     found: list[Any] = msgspec.json.decode(msgspec.json.encode(steps))
     return found
-
-
-def untimed(seat: Any) -> Any:
-    return msgspec.structs.replace(seat, lines=UNSET)

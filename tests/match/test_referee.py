@@ -179,12 +179,8 @@ def _told(step: Step) -> Message:
     if isinstance(step, ChanceStep):
         return {"event": "chance", "key": step.key, "outcome": list(step.outcome), "forced": False}
     assert isinstance(step, ActionStep), "nim and shanghaien simulate nothing"
-    action = step.action if isinstance(step.action, dict) else _plain(step.action)
+    action = json.loads(msgspec.json.encode(step.action))
     return {"event": "action", "seat": step.seat, "action": action, "forced": step.forced}
-
-
-def _plain(action: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(action))
 
 
 def _is_secret(step: Step) -> bool:

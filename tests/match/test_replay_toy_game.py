@@ -86,16 +86,6 @@ def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
     assert problems(record) == []
 
 
-def with_stand_in(**changes: Any) -> MatchRecord:
-    """Return a match in which seat 0 leaned by a fallback action, with that step changed."""
-    record = stored(toy_bot(odd=refused), toy_bot())
-    place = place_of(record, ActionStep, seat=0)
-    step = record.steps[place]
-    assert isinstance(step, ActionStep)
-    assert step.fallback_for == "illegal_action"
-    return with_step(record, place, replace(step, **changes))
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -111,9 +101,10 @@ def with_stand_in(**changes: Any) -> MatchRecord:
 )
 def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
     """Another action than the fallback, a fault that is not pardoned, or one that was not counted is found."""
-    record = with_stand_in(**changes)
+    record = stored(toy_bot(odd=refused), toy_bot())
+    place = place_of(record, ActionStep, seat=0, fallback_for="illegal_action")
 
-    (problem,) = problems(record)
+    (problem,) = problems(with_step(record, place, replace(record.steps[place], **changes)))
 
     assert said in problem
 

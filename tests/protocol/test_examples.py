@@ -112,11 +112,8 @@ def test_each_kind_of_action_has_an_example() -> None:
     """No action of Shanghaien is left to guess."""
     shown = {action["do"] for action in inline_actions(RULES)}
 
-    assert shown == tags([*BASE_ACTIONS, *action_types(EXPANSIONS.values())])
-
-
-def tags(kinds: list[Any]) -> set[str]:
-    return {kind.__struct_config__.tag for kind in kinds}
+    kinds: list[Any] = [*BASE_ACTIONS, *action_types(EXPANSIONS.values())]
+    assert shown == {kind.__struct_config__.tag for kind in kinds}
 
 
 def test_the_order_of_legal_is_the_described_one() -> None:

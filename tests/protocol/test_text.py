@@ -120,16 +120,12 @@ def test_the_manifest_on_the_page_is_one() -> None:
     (example,) = [block.text for block in blocks_of(MANIFEST) if block.info.startswith("yaml")]
     section = MANIFEST.read_text(encoding="utf-8")
 
-    manifest = read_yaml(example)
+    manifest = validation.read_struct(yaml.safe_load(example), Manifest, place="manifest.md")
     assert manifest.name == "mybot"
     for key in Manifest.__struct_fields__:
         assert f"| `{key}` |" in section
         assert re.search(rf"^{key}:", example, re.MULTILINE)
     assert all(f"`{ending}`" in section for ending in INTERPRETERS)
-
-
-def read_yaml(text: str) -> Manifest:
-    return validation.read_struct(yaml.safe_load(text), Manifest, place="manifest.md")
 
 
 def test_the_environment_is_listed_whole() -> None:

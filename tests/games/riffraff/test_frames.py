@@ -1,7 +1,6 @@
 """The movement behind a result of the simulation ends where the result lies, and belongs to no other result."""
 
 from collections.abc import Sequence
-from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -14,7 +13,7 @@ from arena.games.riffraff import physics
 from arena.games.riffraff.geometry import inverse, rotate, ship_rotation, split
 from arena.games.riffraff.model import SCENARIO
 from arena.games.riffraff.scene import AREAS
-from arena.games.riffraff.table import Motion, PieceId, ShipAtRest, ship_after
+from arena.games.riffraff.table import PieceId, ShipAtRest, ship_after
 
 RIFFRAFF = load_game("riffraff")
 
@@ -29,10 +28,6 @@ def loading() -> Any:
             assert isinstance(turn, Decision)
             state = RIFFRAFF.apply(state, {seat: RIFFRAFF.sample(state, seat, rng) for seat in turn.seats})
     return state
-
-
-def last_frame(motion: Motion) -> list[int]:
-    return [list(accumulate(channel))[-1] for channel in motion.channels]
 
 
 def near(found: Sequence[float], expected: Sequence[float], within: float) -> bool:
@@ -50,7 +45,7 @@ def test_the_movement_ends_where_the_result_lies() -> None:
 
         assert result == placed
         assert (motion.seconds, motion.ids[-1], motion.kinds[-1]) == (result.t_s, piece, load.kind)
-        frame = last_frame(motion)
+        frame = [sum(channel) for channel in motion.channels]
         assert near(frame[:5], [10_000 * tilt for tilt in (result.roll, result.pitch, *result.yards)], 20)
         ship = inverse(ship_rotation(ShipAtRest(roll=result.roll, pitch=result.pitch)))
         for rest in result.rests:

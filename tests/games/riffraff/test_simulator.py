@@ -74,16 +74,6 @@ def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
     assert caught.value.reason == Reason.NO_SUPPORT
 
 
-def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
-    """The physics gets the noise that was drawn, and the next id."""
-    ship = Recorder()
-    state = GAME.resolve(under_way(played(start(weather="calm"), 7, 3, 2, 1)), (900_000, 1, 2, 3, 4))
-
-    RiffRaffSimulator(ship).simulate(state)
-
-    assert ship.placed == [(state.table, 7, state.pending, state.noise, "k01")]
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -11,7 +11,6 @@ from support.games_positions import (
     LAST_ROW,
     SECOND,
     cards,
-    every_card,
     go,
     options,
     player,
@@ -21,7 +20,7 @@ from support.games_positions import (
     tricks,
 )
 
-from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.actions import Adjust, Both, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import card_winners
 from arena.games.shanghaien.state import Player
 
@@ -29,14 +28,6 @@ PLAIN = (Place(dice=(2,)), Place(dice=(5,)))
 
 
 # --- when ---------------------------------------------------------------------------------------------------------
-
-
-def test_no_trick_after_the_opponents_roll() -> None:
-    """The cards of the player who did not roll do not matter."""
-    state = rolled((2, 5), player(), player(tricks=("both",), sailors=("dutch 3",)))
-
-    assert options(state) == PLAIN
-    assert GAME.legal(state, SECOND) == ()
 
 
 def test_a_trick_won_in_a_round_can_be_used_from_the_next_round_on() -> None:
@@ -126,20 +117,6 @@ def test_the_view_tells_a_right_from_a_duty() -> None:
 
 
 # --- unused -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("trick", [Adjust(die=2, to=1), Both(), Reroll(), Joker(card="both", nation="dutch")])
-def test_one_card_is_spent_and_none_is_lost(trick: Action) -> None:
-    """Of two cards of a kind one is spent and one stays."""
-    held = ("adjust", "adjust", "both", "both", "reroll", "reroll")
-    state = rolled((2, 5), player(tricks=held, sailors=("dutch 3",)))
-
-    after = go(state, trick)
-
-    assert len(after.players[0].tricks) == 5
-    assert after.players[0].has_used_trick
-    assert every_card(after) == every_card(state)
-    assert after.players[1] == Player()
 
 
 A, B = 0, 1

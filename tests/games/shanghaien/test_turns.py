@@ -6,7 +6,6 @@ from support.games_positions import (
     FIRST,
     FRESH,
     GAME,
-    cards,
     decider,
     go,
     options,
@@ -75,20 +74,6 @@ def test_the_numbering_decides_which_card_a_number_is(one: End, won: tuple[int, 
     ended = go(state, Shanghai())
 
     assert ended.players[0].sailors == tuple(dict.fromkeys(won))
-
-
-def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
-    """Sailors to the sailors, tricks to the tricks, cards without a winner out."""
-    row = cards("american 1", "adjust", "french 4", "both", "german 2", "dutch 3")
-    state = replace(to_move(player(dice=(1, 2)), player(dice=(3, 4, 4))), row=row)
-
-    ended = go(state, Shanghai())
-
-    first, second = ended.players
-    assert (first.sailors, first.tricks) == (cards("american 1"), cards("adjust"))
-    assert (second.sailors, second.tricks) == (cards("french 4"), cards("both"))
-    assert ended.gone == cards("german 2", "dutch 3")
-    assert (first.strength, second.strength) == ((1, 0, 0, 0, 0, 0, 0, 0), (0, 4, 0, 0, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from support.expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
-from support.games_positions import FIRST, GAME, SECOND, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, chance_key, go, options, player, tricks
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
@@ -41,6 +41,18 @@ def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:
         assert views[0] == views[1]
         assert {**views[0]["announced"], "dice": None} == {**shown, "dice": None}
         assert (views[0]["in_force"], views[0]["vetoed"]) == (1, None)
+
+
+# --- 1. the placement ---------------------------------------------------------------------------------------------
+
+
+def test_a_vetoed_placement_is_taken_back_and_both_dice_are_rolled_again() -> None:
+    """Nothing is placed, and the new roll is the next one of the same turn."""
+    state = go(rolled(captained(), 2, 5), place(2), Veto())
+
+    assert chance_key(state) == "roll/1/0/1/2"
+    assert state.players[0].placed == (0,) * 6
+    assert options(go(state, (1, 6))) == (place(1), place(6))
 
 
 # --- 2. a trick ---------------------------------------------------------------------------------------------------

@@ -128,18 +128,6 @@ def test_the_holder_plays_it_as_a_trick_and_rolls_both_again() -> None:
     assert after.players[0].has_used_trick
 
 
-def test_the_new_roll_may_take_the_card_back() -> None:
-    """The card lies in the middle after it was played, so its player may take it; the trick stays used."""
-    state = go(rolled(lies(FIRST), 2, 5), PlayDoubles(), (3, 3))
-
-    taken = go(state, TakeDoubles())
-
-    assert options(state) == (RollOne(), TakeDoubles())
-    assert (holder(taken), taken.players[0].has_used_trick, taken.table) == (0, True, ())
-    again = go(taken, Roll(), (1, 2), Place(dice=(1,)), Roll(), (2, 5))
-    assert tricks(again) == ()
-
-
 # --- the end ------------------------------------------------------------------------------------------------------
 
 
@@ -152,12 +140,3 @@ def test_held_at_the_end_it_scores_a_point(where: Seat | None, scores: tuple[int
 
     assert is_over(ended)
     assert GAME.outcome(ended).scores == scores
-
-
-def test_it_stays_with_its_holder_or_in_the_middle_through_the_rounds() -> None:
-    """The end of a round does not move the card."""
-    for where in (None, FIRST, SECOND):
-        ended = go(lies(where, player(dice=(1, 2)), player(dice=(3, 4))), Shanghai())
-
-        assert holder(ended) == where
-        assert (ended.table == ()) == (where is not None)

@@ -78,14 +78,6 @@ def test_the_known_answer_of_the_rule_text() -> None:
     assert (asked(after), after.dice) == (("turn", 1), ())
 
 
-def test_of_equal_dice_one_goes_back() -> None:
-    """Each face is offered once to be kept back."""
-    lying = go(rolled(holding(player(dice=(1, 3))), 1, 1), RerollAll(), (4, 4, 4, 6))
-
-    assert options(lying) == (KeepBack(die=4), KeepBack(die=6))
-    assert go(lying, KeepBack(die=4)).players[0].placed == (0, 0, 0, 2, 0, 1)
-
-
 def test_all_six_dice_can_be_rolled() -> None:
     """Four placed and two rolled; five are placed, and shanghai is compulsory in the next turn."""
     state = go(rolled(holding(player(dice=(1, 2, 3, 4))), 1, 2), RerollAll(), (1, 1, 1, 1, 1, 1), KeepBack(die=1))
@@ -104,14 +96,6 @@ def test_with_nothing_placed_two_dice_are_rolled_and_one_placed() -> None:
     assert rolling.one_at is None
     assert options(lying) == tuple(KeepBack(die=die, one=end) for die in (3, 6) for end in ("left", "right"))
     assert (after.one_at, after.players[0].placed) == ("right", (0, 0, 0, 0, 0, 1))
-
-
-def test_the_numbering_stays_when_all_placed_dice_are_taken_back() -> None:
-    """The numbering is chosen once in a round, even if no die lies there any more."""
-    lying = go(rolled(holding(player(dice=(4,))), 2, 5), RerollAll(), (3, 6, 6))
-
-    assert lying.one_at == "left"
-    assert options(lying) == (KeepBack(die=3), KeepBack(die=6))
 
 
 def test_the_roll_of_many_dice_makes_no_doubles() -> None:

@@ -118,8 +118,3 @@ def test_the_exchange_takes_a_die_back_and_places_both() -> None:
     assert (after.players[0].placed, after.players[0].supply) == ((0, 1, 1, 0, 1, 1), 2)
     assert card_of(state, SHARKS) in after.gone
     assert asked(after) == ("turn", 1)
-
-
-def test_the_numbering_stays_when_the_only_die_is_exchanged() -> None:
-    """The numbering is chosen once in a round."""
-    assert options(go(rolled(holding(player(dice=(4,))), 2, 5), Exchange(back=4))) == (Place(dice=(2, 5)),)
