@@ -174,7 +174,7 @@ class _SubmissionRun:
         latest = {entry.name: entry for entry in reversed(listed)}
         bots = [(entry.owner, Path(entry.bot.source)) for entry in submissions if entry.bot is not None]
         for entry in listed:
-            with contextlib.suppress(SpecError):  # a copy that is damaged is found when it plays
+            with contextlib.suppress(SpecError):  # a damaged copy is found when it plays
                 bots.append((entry.owner, Path(self._bots.read_installed(entry.digest).source)))
         equals = find_equal_files(bots, (bundled_folder("bots"), TEMPLATES)) if self.authors else {}
         for submission in submissions:
@@ -182,7 +182,7 @@ class _SubmissionRun:
             if labels and submission.verdict in _WITHOUT_BOT:
                 still = f"; {join_words(labels)} still {'play' if len(labels) > 1 else 'plays'}"
                 submission.reason, submission.for_author = submission.reason + still, submission.for_author + still
-            submission.reason = "; ".join([submission.reason, *equals.get(submission.owner, ())])
+            submission.reason = "; ".join(filter(None, [submission.reason, *equals.get(submission.owner, ())]))
 
     def read(self, submission: SubmittedBot) -> None:
         """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""

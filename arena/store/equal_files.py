@@ -4,6 +4,7 @@ Rule: files are equal if they have the same words and signs, whatever their name
 Files that come with arena are everybody's. A finding accuses nobody: a short file may be equal by chance.
 """
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from arena.errors import SpecError
 from arena.process.manifest import MANIFEST, bot_files
 
 _SIZE_LIMIT: Final = 256 << 10
@@ -27,9 +29,10 @@ def find_equal_files(bots: Iterable[tuple[str, Path]], kits: Iterable[Path]) -> 
     common = {_normal_form(path.read_bytes()) for kit in kits for path in kit.rglob("*") if path.is_file()} | {""}
     places = defaultdict[str, set[tuple[str, str]]](set)
     for author, bot in bots:
-        for name, content, _ in bot_files(bot):
-            if name != MANIFEST:
-                places[_normal_form(content)].add((author, name))
+        with contextlib.suppress(SpecError):  # a bot that cannot be read is refused elsewhere
+            for name, content, _ in bot_files(bot):
+                if name != MANIFEST:
+                    places[_normal_form(content)].add((author, name))
     findings = defaultdict[str, list[str]](list)
     for files in (places[form] for form in places.keys() - common):
         for author, name in files:

@@ -22,10 +22,10 @@ zoe,Loe_Zoe_,zoe@example.org,no
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with the authors, and bots that nobody doubts."""
+    """A folder with the authors, and bots that nobody doubts, which are installed."""
 
     def examine_all(trials: Sequence[Trial], _workers: int, _tick: object) -> Iterator[tuple[int, Examination]]:
-        yield from ((number, Examination(trial.bot)) for number, trial in enumerate(trials))
+        yield from ((number, Examination(trial.store.install(trial.bot))) for number, trial in enumerate(trials))
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("arena.operations.submit_bots.examine_all", examine_all)
@@ -81,7 +81,7 @@ def test_an_author_without_a_hand_in_keeps_the_bot() -> None:
     first = submit()["ada"].bot
     bot("Doe_Jane", "whale")
     second = submit()["ada"].bot
-    Path("in/Doe_Jane_12345_file_").rename("in/Roe_Ben_1")
+    Path("in/Doe_Jane_12345_file_").rename("gone")
 
     assert first
     assert second
@@ -94,7 +94,7 @@ def test_equal_files_are_for_the_organiser_only() -> None:
     bot("Roe_Ben", "ben", "a 1")
     assert "equals" not in submit()["ada"].reason
     bot("Poe_Kim", "kim", "mine")
-    Path("in/Doe_Jane_12345_file_").rename("Doe_Jane")
+    Path("in/Doe_Jane_12345_file_").rename("gone")
     found = submit()
 
     assert found["kim"].verdict is SubmissionVerdict.ACCEPTED
