@@ -5,8 +5,7 @@ import click
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
 from arena.cli.options import FOLDER_PATH, columns_option, format_option, requesting
-from arena.operations.read_grades import ReadGrades, read_grades
-from arena.operations.report_authors import ReportAuthors, report_authors
+from arena.operations.grades import ReadGrades, ReportAuthors, read_grades, report_authors
 from arena.report.formats import Style
 from arena.report.grades import grades_page
 from arena.text import printable
@@ -45,5 +44,5 @@ def report(request: ReportAuthors) -> None:
 
     Example: arena report first --to reports
     """
-    for entry in report_authors(request):
-        click.echo(f"{printable(entry.author)}: {request.out / entry.file}.md and .html")
+    for author, file in report_authors(request).items():
+        click.echo(f"{printable(author)}: {request.out / file}.md and .html")

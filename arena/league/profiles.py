@@ -14,9 +14,11 @@ from arena.league.standings import entrants
 from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
 from arena.match.line_recorder import split_ignored
+from arena.match.record import MatchRecord
 from arena.match.results import MatchResult, record_of
 from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
 from arena.standings.match_table import match_table
+from arena.standings.mistakes import PlayerMistakes
 from arena.standings.profile import Profile, ProfileLine, adjust_for_luck, profile
 from arena.standings.rows import Row
 from arena.standings.sums import PairingSums, sums_of
@@ -50,6 +52,26 @@ class ProfilePage(msgspec.Struct, frozen=True):
         tables = self.profile
         sections = (("opponent", tables.opponents), ("seat", tables.seats), ("tenth", tables.tenths))
         return [(section, lines) for section, lines in sections if lines]
+
+
+class BotReport(msgspec.Struct, frozen=True):
+    """The results of a bot for its author: profile, `faulty` matches with a fault of it, and the cost of its decisions.
+
+    Records are of all seats: whoever lays them out shows the seat of the bot alone.
+    """
+
+    page: ProfilePage
+    faulty: tuple[MatchRecord, ...]
+    mistakes: PlayerMistakes | None
+
+
+class AuthorReport(msgspec.Struct, frozen=True):
+    """The report for an author on their bots. `judge`: whose opinion the costs of decisions are; empty without one."""
+
+    author: str
+    standings: Standings
+    judge: str
+    bots: tuple[BotReport, ...]
 
 
 def player_profile(

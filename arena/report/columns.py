@@ -302,12 +302,10 @@ GRADES: Final = (
         is_key=True,
     ),
     _OF_STANDINGS["player"],
-    Definition(
-        "score",
-        "score %\n±95 %",
-        "share of the points against the yardstick in percent, by the matches of the two (or at larger tables by who of"
-        " the two came out better)",
-        _interval_cells("score", 1, 100.0),
+    msgspec.structs.replace(
+        SCORE,
+        meaning="share of the points against the yardstick in percent, by the matches of the two (or at larger tables"
+        " by who of the two came out better)",
     ),
     Definition(
         "better",
@@ -316,7 +314,7 @@ GRADES: Final = (
         " all matches, with Holm's correction for all pairs of the league; `no` does not mean worse",
         _text_cells("better", _YES_NO.__getitem__),
     ),
-    Definition("faults", "faults", "matches lost by the bot's own fault", _text_cells("faults", _whole)),
+    Definition("faults", "faults", FORFEITS.meaning, _text_cells("faults", _whole)),
     Definition(
         "cost",
         "cost a decision\n% of a win ±95 %",

@@ -5,6 +5,7 @@ an escape sequence, and no spreadsheet computes a formula.
 """
 
 import csv
+import html
 import io
 import json
 import re
@@ -51,7 +52,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Style(msgspec.Struct, frozen=True):
-    """The look of a page for people: lines of up to `width` characters, or Markdown, which has no limit.
+    """The look of a page for people: lines of up to `width` characters, or Markdown or HTML, which have no limit.
 
     Tables have the named `columns` in this order; without names they have a few, or if `is_wide` all, with a sentence
     for each below.
@@ -62,6 +63,7 @@ class Style(msgspec.Struct, frozen=True):
     columns: tuple[str, ...] = ()
     is_wide: bool = False
     longest_name: int = LONGEST_NAME
+    is_html: bool = False
 
     def fit(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
         """Make the columns of this style; names in a table that is too wide are cut, if that makes it fit.
@@ -78,8 +80,8 @@ class Style(msgspec.Struct, frozen=True):
 
     def table(self, columns: Sequence[Column]) -> str:
         """Format columns side by side; a table that is too wide comes in parts, one below the other."""
-        if self.is_markdown:
-            return format_table(columns, "pipe")
+        if self.is_markdown or self.is_html:
+            return format_table(columns, "html" if self.is_html else "pipe")
         return "\n\n".join(map(format_table, split_columns(columns, lambda part: self.fits(format_table(part)))))
 
     def fits(self, text: str) -> bool:
@@ -91,11 +93,20 @@ class Style(msgspec.Struct, frozen=True):
         return [escape(name) for name in names] if self.is_markdown else clip_names(names, self.longest_name)
 
     def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
-        """Format each sentence as a line, in Markdown as a paragraph, below a title."""
+        """Format each sentence as a line, in Markdown and HTML as a paragraph, below a title."""
+        if self.is_html:
+            heading = [f"<h2>{escape_html(title)}</h2>"] if title else []
+            return "\n".join([*heading, *(f"<p>{escape_html(line.strip())}</p>" for line in lines)])
         if self.is_markdown:
             heading = [f"## {escape(title)}"] if title else []
             return "\n\n".join([*heading, *(escape(line.strip()) for line in lines)])
         return "\n".join(wrap_sentence(printable(line), self.width) for line in ([title, *lines] if title else lines))
+
+    def output(self, text: str) -> str:
+        """Format the output of a bot as it is: indented, which no line of it can end in Markdown, or as HTML."""
+        if self.is_html:
+            return f"<pre>{escape_html(text)}</pre>"
+        return "\n".join(f"    {printable(line)}" for line in text.splitlines())
 
 
 def grid(rows: Iterable[Sequence[object]], **options: Any) -> str:
@@ -159,6 +170,11 @@ def wrap_sentence(text: str, width: int | None) -> str:
 def escape(text: str) -> str:
     """Escape `text` so that Markdown shows it as it is."""
     return _MARKUP.sub(lambda sign: "\\" + sign[0], printable(text))
+
+
+def escape_html(text: str) -> str:
+    """Escape `text` so that HTML shows it as it is."""
+    return html.escape(printable(text, keep="\n"))
 
 
 def clip_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:

@@ -30,8 +30,8 @@ def grades_page(grades: Grades) -> Page:
 
 
 def _sentences(grades: Grades) -> Iterator[str]:
-    """Yield what the scores are against, how far the league is, and whose judgements the costs are."""
-    yield f"{grades.league}: {grades.matches} of {grades.scheduled} matches; scores are against {grades.yardstick}"
+    """Yield what the scores are against, and whose judgements the costs are."""
+    yield f"{grades.league}: scores are against {grades.yardstick}"
     mistakes = grades.mistakes
     if mistakes is None:
         yield f"no costs: no judge has judged matches of all players; `arena coach --league {grades.league}` does"

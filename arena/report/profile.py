@@ -94,13 +94,9 @@ def _closing_sentences(page: ProfilePage, *, most_ids: int | None) -> Iterator[s
     yield drift_sentence(profile.drift)
     yield from time_sentences(page)
     yield from fault_sentences(page, most_ids)
-    yield from extreme_lines("Biggest wins", profile.wins)
-    yield from extreme_lines("Biggest losses", profile.losses)
-    yield from look_sentences(page)
-
-
-def look_sentences(page: ProfilePage) -> Iterator[str]:
-    """Yield the commands that show a match of the player."""
+    yield from _extreme_lines("Closest matches", profile.closest)
+    yield from _extreme_lines("Biggest wins", profile.wins)
+    yield from _extreme_lines("Biggest losses", profile.losses)
     yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
     yield f"What each decision cost there: arena coach ID {page.row.name}"
 
@@ -178,7 +174,7 @@ def _fault_lines(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]
         yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {others} more' if others else ''}"
 
 
-def extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
+def _extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
     """Yield the title and a line for each match: margin, id, and players with scores."""
     if games:
         yield f"{title}:"
@@ -206,7 +202,7 @@ def _csv_records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     for section, faults in (("fault", profile.faults), ("pardoned", profile.pardons)):
         for fault in faults:
             yield from ({"section": section, "name": fault.kind, "match": str(match)} for match in fault.first)
-    for section, extremes in (("win", profile.wins), ("loss", profile.losses)):
+    for section, extremes in (("win", profile.wins), ("loss", profile.losses), ("closest", profile.closest)):
         for game in extremes:
             names = " v ".join(game.players)
             yield {"section": section, "name": names, "match": str(game.match), "margin": plain_number(game.margin)}
@@ -265,7 +261,7 @@ def _document(page: ProfilePage) -> dict[str, Any]:
         "faults": [*map(_fault_document, profile.faults)],
         "pardons": [*map(_fault_document, profile.pardons)],
         "opponents_forfeits": profile.opponents_forfeits,
-        **{name: [*map(_extreme_document, getattr(profile, name))] for name in ("wins", "losses")},
+        **{name: [*map(_extreme_document, getattr(profile, name))] for name in ("wins", "losses", "closest")},
     }
 
 

@@ -4,15 +4,12 @@ Rule: no number is computed here. Ranks and faults are those of the standings, s
 of the matrix, costs of decisions those of the coach.
 """
 
-from collections.abc import Mapping
-
 import msgspec
 
 from arena.match.record import FAULTS
-from arena.standings.matrix import HeadToHead, Meeting
+from arena.standings.matrix import Meeting
 from arena.standings.mistakes import LeagueMistakes, PlayerMistakes
 from arena.standings.rows import Row, interval_fields
-from arena.standings.table import Standings
 
 
 class Grade(msgspec.Struct, frozen=True):
@@ -33,22 +30,8 @@ class Grades(msgspec.Struct, frozen=True):
 
     league: str
     yardstick: str
-    matches: int
-    scheduled: int
     mistakes: LeagueMistakes | None
     players: tuple[Grade, ...]
-
-
-def grades(
-    table: Standings, matrix: HeadToHead, mistakes: LeagueMistakes | None, authors: Mapping[str, str], yardstick: str
-) -> Grades:
-    """Return the grades of all players; `matrix` has all of them, `authors` are by player."""
-    meetings = {meeting.player: meeting for meeting in matrix.meetings if meeting.opponent == yardstick}
-    costs = {player.name: player for player in mistakes.players} if mistakes else {}
-    players = tuple(
-        Grade(authors.get(row.name, ""), row, meetings.get(row.name), costs.get(row.name)) for row in table.rows
-    )
-    return Grades(matrix.league, yardstick, table.matches, table.scheduled, mistakes, players)
 
 
 def grade_fields(grade: Grade) -> dict[str, object]:

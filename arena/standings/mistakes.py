@@ -61,6 +61,11 @@ class LeagueMistakes(msgspec.Struct, frozen=True):
     players: tuple[PlayerMistakes, ...]
     failures: dict[str, int]
 
+    @property
+    def by_name(self) -> dict[str, PlayerMistakes]:
+        """The mistakes of each player by name."""
+        return {player.name: player for player in self.players}
+
 
 class _Block(msgspec.Struct):
     """The sums of a player over a block."""

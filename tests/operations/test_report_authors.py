@@ -13,7 +13,7 @@ from support.course_made import PRIVATE, hand_in, play_course
 
 from arena.errors import SpecError
 from arena.operations.coach_league import CoachLeague, coach_league
-from arena.operations.report_authors import ReportAuthors, report_authors
+from arena.operations.grades import ReportAuthors, report_authors
 
 pytestmark = pytest.mark.process
 
@@ -52,7 +52,7 @@ def test_no_report_has_a_private_text_of_another_author() -> None:
 
 def test_a_report_has_the_numbers_of_the_other_pages(course: Terminal) -> None:
     """The head of `stats`, faults with their matches, and the mistakes of the coach with theirs."""
-    assert "Costliest decisions" not in "".join(reported().values())
+    assert "The costliest decisions" not in "".join(reported().values())
     coach_league(CoachLeague(by=("./judge.py",), workers=2))
     texts = reported()
     rows = {row["player"]: row for row in csv.DictReader(io.StringIO(course.arena("grades --yardstick random").out))}
@@ -60,15 +60,14 @@ def test_a_report_has_the_numbers_of_the_other_pages(course: Terminal) -> None:
 
     for author in ("ada", "ben"):
         text = texts[f"{author}.md"]
-        head = course.arena(f"stats {author} --format markdown").out.split("\n\n")[:4]
-        assert "\n\n".join(head) in text
-        (cost,) = re.findall(r"^A decision cost (\d+\.\d\d) ", text, re.MULTILINE)
+        assert course.arena(f"stats {author} --format markdown").out.rpartition("\n\n")[0] in text
+        (cost,) = re.findall(r"^Mean cost of a decision, in percent of a win: (\d+\.\d\d) ", text, re.MULTILINE)
         assert cost == f"{100 * float(rows[author]['cost']):.2f}"
         decisions = re.findall(r"^(\w+-\d-\d), step \d+: .*better by 100\.0 %", text, re.MULTILINE)
         assert 0 < len(decisions) <= 5
         assert all(author in course.arena(f"show {match}").out for match in decisions)
     assert int(rows["ben"]["faults"]) == len(faults) > 3
-    assert len([match for match in faults if f"\n{match}: crash: " in texts["ben.md"]]) == 3
+    assert len([match for match in faults if f"\nFault in {match}: crash: " in texts["ben.md"]]) == 3
     assert "Faults: none; " in texts["ada.md"]
 
 

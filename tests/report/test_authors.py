@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from support.report_leagues import FOUR, HOSTILE, forfeit, odd_leagues, profile_of, result, tables
 from support.report_made import record
 
-from arena.league.author_reports import AuthorReport, BotReport
+from arena.league.profiles import AuthorReport, BotReport
 from arena.match.record import Forfeit, RefusedAnswer, Termination
 from arena.match.results import MatchResult
 from arena.report.authors import author_html, author_markdown

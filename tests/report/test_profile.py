@@ -139,14 +139,16 @@ def test_pardoned_faults_come_with_their_matches() -> None:
     assert [row["name"] for row in rows if row["section"] == "pardoned"] == ["illegal_action"] * 2 + ["timeout"] * 2
 
 
-def test_biggest_wins_and_losses() -> None:
-    """Three of each at most; a forfeit is neither, a draw is neither."""
+def test_biggest_wins_and_losses_and_closest_matches() -> None:
+    """Three of each at most; a forfeit is none of them, a draw is close."""
     margins = [5, -9, 7, 0, 1, 9, -1]
     results = [result(block, ("ann", "bob"), (20 + margin, 20)) for block, margin in enumerate(margins)]
 
     text = page("ann", [*results, forfeit(9, ("ann", "bob"), 0)])
 
-    wins, losses = text.split("Biggest wins:\n")[1].split("Biggest losses:\n")
+    head, losses = text.split("Biggest losses:\n")
+    closest, wins = head.split("Closest matches:\n")[1].split("Biggest wins:\n")
+    assert [line.split()[0] for line in closest.splitlines()] == ["+0", "+1", "-1"]
     assert [line.split()[0] for line in wins.splitlines()] == ["+9", "+7", "+5"]
     assert [line.split()[0] for line in losses.splitlines()[:-2]] == ["-9", "-1"]
     assert f"+9 {results[5].key} ann 29 : bob 20" in text
@@ -179,7 +181,7 @@ def test_csv_tells_its_sections_apart() -> None:
     rows = list(csv.DictReader(io.StringIO(page("ann", results, "csv"))))
 
     assert [*dict.fromkeys(row["section"] for row in rows)] == [
-        *("all", "opponent", "seat", "time", "fault", "win", "loss")
+        *("all", "opponent", "seat", "time", "fault", "win", "loss", "closest")
     ]
     fault = next(row for row in rows if row["section"] == "fault")
     assert (fault["name"], fault["match"]) == ("timeout", str(results[2].key))
