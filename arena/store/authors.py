@@ -76,16 +76,14 @@ def read_authors(file: Path) -> tuple[Author, ...]:
 def match_author(name: str, authors: Iterable[Author]) -> Author | None:
     """Return the author of a hand-in with that file name, None if no line matches; the longest `hand_in` wins.
 
-    SpecError if two of that length match.
+    SpecError if a line with a `*` matches and another one, too: the end of a name may be that of the author's own file.
     """
     name = unicodedata.normalize("NFC", name)
     matching = [author for author in authors if _matches(name, unicodedata.normalize("NFC", author.hand_in))]
-    most = max((len(author.hand_in.replace("*", "")) for author in matching), default=0)
-    longest = [author for author in matching if len(author.hand_in.replace("*", "")) == most]
-    if len(longest) > 1:
-        listed = join_words([author.hand_in for author in longest])
-        raise SpecError(f"the lines with the hand_in {listed} match it; make one of them longer")
-    return longest[0] if longest else None
+    if len(matching) > 1 and any("*" in author.hand_in for author in matching):
+        listed = join_words([author.hand_in for author in matching])
+        raise SpecError(f"the lines with the hand_in {listed} match it; where one has a `*`, only one may match")
+    return max(matching, key=lambda author: len(author.hand_in), default=None)
 
 
 def _matches(name: str, hand_in: str) -> bool:

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 from arena.errors import SpecError
 from arena.process.manifest import IGNORED, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, BotFile, safe_path
 from arena.store.archives import is_file_name
+from arena.store.files import make_folder
 from arena.store.homes import write_file
 
 NO_PART: Final = IGNORED | {"__MACOSX"}
@@ -135,7 +136,9 @@ class _Target:
         self._size += entry.size
         if self._size > SOURCE_SIZE_LIMIT or len(self._names) > SOURCE_FILE_LIMIT:
             raise SpecError(f"unpacked, larger than {SOURCE_SIZE_LIMIT >> 20} MiB or {SOURCE_FILE_LIMIT} files")
-        if not entry.is_folder:
+        if entry.is_folder:
+            make_folder(self._folder, path)
+        else:
             write_file(self._folder, BotFile(path, entry.read(), bool(entry.mode & stat.S_IXUSR)))
 
 

@@ -106,9 +106,9 @@ def test_the_longest_line_that_matches_has_the_author(name: str, author: str | N
     assert (found and found.name) == author
 
 
-def test_two_lines_that_match_alike_are_a_mistake() -> None:
-    """Nobody is guessed."""
-    authors = [Author("ada", "*ada", "", "yes"), Author("ben", "ben*", "", "yes")]
+def test_two_lines_that_match_are_a_mistake_if_one_has_a_star() -> None:
+    """Else Ada could hand in for Benjamin: platforms put the name of her own file behind hers."""
+    authors = [Author(name, f"*_{name}_attempt_*", "", "yes") for name in ("ada", "benjamin")]
 
-    with pytest.raises(SpecError, match=r"the hand_in \*ada and ben\* match it"):
-        match_author("ben-ada", authors)
+    with pytest.raises(SpecError, match=r"the hand_in \*_ada_attempt_\* and \*_benjamin_attempt_\* match it"):
+        match_author("hw1_ada_attempt_1_benjamin_attempt_2.zip", authors)

@@ -112,6 +112,13 @@ def test_a_tar_archive_keeps_long_names_and_executable_bits(options: str) -> Non
     assert Path("out", name).read_text() == "echo\n"
 
 
+def test_an_empty_hand_in_of_an_export_is_one_without_a_bot() -> None:
+    """A platform makes a folder for an author who handed in nothing."""
+    Path("export.zip").write_bytes(zipped({"ada_1/": b"", "ben_2/bot.py": b"pass"}))
+
+    assert hand_ins()["ada"].reason.endswith("found 0: none")
+
+
 def with_link(form: str) -> bytes:
     """A link out of the archive, and a file through it."""
     if form == "zip":
@@ -218,6 +225,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         lambda: zipped({"report.pdf": b""}),
         "expected one folder with a bot.yaml, one script or one arch",
     ),
+    "empty folder": ("zip", lambda: zipped({"a/b/": b""}), "or one archive (.zip, .tar, .tar.gz, .tgz); found 0: none"),
     "flipped": ("zip", lambda: zipped(BOT, zipfile.ZIP_STORED).replace(b"pass", b"fail"), "a damaged archive: Bad CRC"),
     "nested": ("zip", lambda: nested(20), "archives lie more than 2 deep in each other"),
     "twice": ("tar", lambda: tarred(BOT, member("bot.py", b"evil")), "bot.py: two files have this name"),
