@@ -34,6 +34,7 @@ YAML_TYPES = {
     "BoolType": "true or false",
     "DictType": "object",
     "AnyType": "any value",
+    "DateTimeType": "time with zone",
     "VarTupleType": "list",
     "ListType": "list",
 }

@@ -5,6 +5,7 @@ Rule: the file is read strictly; what it leaves out has a default that is writte
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -91,6 +92,7 @@ class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
 class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
+    `deadline`: the time, with its zone, until which a submitted bot must have been handed in to play.
     `players: submitted` stands for `[{submitted: "*"}]`, `{top: 8, of: course}` for the best of another league.
     `schedule`: who meets whom; what it leaves out is written beside its settings. `cycles` or `blocks_per_pairing` (the
     same number: a cycle plays one block of every pairing) for the schedules that have cycles. `seed`: a public seed,
@@ -104,6 +106,7 @@ class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_f
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
     description: str = ""
+    deadline: Annotated[datetime, Meta(tz=True)] | None = None
 
     @property
     def entries(self) -> tuple[PlayerEntry, ...]:
@@ -181,17 +184,21 @@ KeepBot = Callable[[str, PlayerEntry, BotSpec], BotSpec]
 """Gets the name of a league, an entry of its players and the bot that it names today; returns the bot that plays."""
 
 
+ReadSubmissions = Callable[[datetime | None], Mapping[str, str]]
+"""Returns the hash of the newest version of each submitted bot, handed in until that time or at any time, by name."""
+
+
 def read_tournament(
     path: Path,
     find_bot: Callable[[str], BotSpec],
     keep: KeepBot = lambda _league, _entry, bot: bot,
-    submitted: Callable[[], Mapping[str, str]] = dict,
+    submitted: ReadSubmissions = lambda _: {},
     best: Callable[[Finalists], Iterable[PlayerEntry]] = lambda _: (),
 ) -> Tournament:
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
-    `keep` may put the version with which a league began in the place of today's. `submitted` returns the hash of the
-    newest version of each submitted bot, by name; `best` returns the best players of another league.
+    `keep` may put the version with which a league began in the place of today's. `submitted` returns the
+    submitted bots; `best` the best players of another league.
     """
     file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
@@ -203,7 +210,7 @@ def read_tournament(
 
 
 def _expand_entries(
-    file: TournamentFile, find_bot: Callable[[str], BotSpec], submitted: Callable[[], Mapping[str, str]]
+    file: TournamentFile, find_bot: Callable[[str], BotSpec], submitted: ReadSubmissions
 ) -> Iterator[PlayerEntry]:
     """Yield the entries of a file, with one for each submitted bot of the game in the place of a pattern.
 
@@ -218,8 +225,14 @@ def _expand_entries(
         if entry.bot:
             yield entry
             continue
-        for name, digest in sorted(submitted().items()):
+        in_time = submitted(file.deadline)
+        for name, newest in sorted(submitted(None).items()):
             if name in taken or not fnmatchcase(name, entry.submitted):
+                continue
+            if (digest := in_time.get(name, "")) != newest:
+                plays = f"{name}@{digest[:8]} plays" if digest else "it does not play"
+                log.warning("%s@%s was handed in after the deadline; %s", name, newest[:8], plays)
+            if not digest:
                 continue
             try:
                 require_game(find_bot(f"{name}@{digest}"), file.game)

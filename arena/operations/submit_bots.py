@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -135,6 +136,7 @@ class _SubmissionRun:
 
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
+        self._handed_in = datetime.now(UTC)
         self._bots, self._request = self.trials.bots, request
         self._replaces = request.replace or request.authors is not None
         self._listed_before = {bot.digest for bot in self._bots.submissions()}
@@ -299,7 +301,8 @@ class _SubmissionRun:
     def register(self, bot: BotSpec, owner: str) -> None:
         """Put a bot on the list. NameTaken if another command was quicker."""
         with contextlib.closing(database.open_for_writing(self._request.results)) as connection:
-            self._bots.register(bot, owner, connection, takes_over=self._request.take_over)
+            takes_over = self._request.take_over
+            self._bots.register(bot, owner, connection, takes_over=takes_over, handed_in=self._handed_in)
 
 
 def _submitted(hand_in: HandIn) -> SubmittedBot:

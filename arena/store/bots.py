@@ -24,6 +24,8 @@ from arena.store.homes import Homes
 from arena.store.view import Connection
 from arena.text import unknown
 
+_LAST: Final = "9999"
+"""A text behind every time in ISO 8601."""
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
 log: Final = logging.getLogger("arena.store")
 
@@ -114,26 +116,44 @@ class BotStore:
         """
         return [Submission(*row) for row in self._query(query)]
 
-    def newest_submissions(self) -> dict[str, str]:
-        """Return the hash of the newest version of each submitted bot, by its name."""
-        return {entry.name: entry.digest for entry in reversed(self.submissions())}
+    def newest_submissions(self, deadline: datetime | None = None) -> dict[str, str]:
+        """Return the hash of the version of each submitted bot that was handed in last, by its name.
+
+        With a `deadline`, only hand-ins until then count, whenever they were accepted.
+        """
+        until = _LAST if deadline is None else deadline.astimezone(UTC).isoformat(timespec="microseconds")
+        query = "SELECT at, hand_in.name, digest FROM hand_in JOIN bot USING (digest) ORDER BY at"
+        return {name: digest for at, name, digest in self._query(query) if at <= until}
 
     def _query(self, query: str) -> list[Any]:
         """Return the rows of a query; none before anything is stored."""
         with database.reading(self._results) as connection, database.translating_sqlite_errors(self._path):
             return [] if connection is None else connection.collect(query)
 
-    def register(self, bot: BotSpec, owner: str, connection: Connection, *, takes_over: bool = False) -> None:
+    def register(
+        self,
+        bot: BotSpec,
+        owner: str,
+        connection: Connection,
+        *,
+        takes_over: bool = False,
+        handed_in: datetime | None = None,
+    ) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.
 
-        NameTaken if another owner has the name by now, unless it `takes_over`.
+        `handed_in`: the time of the hand-in, by default now; it is never before that of another one, even if the clock
+        goes back. NameTaken if another owner has the name by now, unless it `takes_over`.
         """
-        row = (bot.digest, bot.name, bot.manifest.version, datetime.now(UTC).isoformat(timespec="microseconds"))
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        at = now if handed_in is None else handed_in.isoformat(timespec="microseconds")
+        row = (bot.digest, bot.name, bot.manifest.version, now)
         with database.transaction(connection, self._path):
             if not takes_over:
                 owners.require_free(bot.name, owner, dict(connection.collect(owners.OWNED_NAMES)))
             owners.set_owner(connection, bot.name, owner)
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
+            ((last,),) = connection.collect("SELECT ifnull(max(at), '') FROM hand_in")
+            connection.execute("INSERT OR REPLACE INTO hand_in VALUES (?, ?, ?)", (bot.name, max(at, last), bot.digest))
 
     def withdraw(self, text: str) -> Submission:
         """Take a submission, `name` (the latest) or `name@beginning-of-hash`, off the list, and return it.

@@ -35,6 +35,10 @@ _TABLES: Final = (
         league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
         PRIMARY KEY (league, number), UNIQUE (league, commitment)
     ) WITHOUT ROWID""",
+    # Each hand-in of a submitted bot; `at` is UTC in ISO 8601.
+    """CREATE TABLE hand_in (
+        name TEXT NOT NULL, at TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (name, at, digest)
+    ) WITHOUT ROWID""",
     # The ends of a league's runs: the tournament with its players then, and its standings.
     """CREATE TABLE snapshot (
         league TEXT NOT NULL, number INTEGER NOT NULL, ended_at TEXT NOT NULL, tournament BLOB NOT NULL,

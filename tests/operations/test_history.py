@@ -4,6 +4,7 @@ import json
 import re
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,8 @@ pytestmark = [pytest.mark.process, pytest.mark.usefixtures("terminal")]
 TABLE = "leaderboard --no-timing --format csv"
 
 
-def hand_in(author: str, action: str, *, game: str = "nim") -> None:
-    """Put a bot that takes this action on the list, without an examination."""
+def hand_in(author: str, action: str, *, game: str = "nim", at: datetime | None = None) -> str:
+    """Put a bot that takes this action on the list, without an examination; return its hash."""
     folder = Path("handed-in", author)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bot.py").write_text(bot_script(action))
@@ -39,7 +40,8 @@ def hand_in(author: str, action: str, *, game: str = "nim") -> None:
     store = BotStore(Path("results"), Path("none"))
     bot = store.install(store.find(f"./{folder}"))
     with closing(database.open_for_writing(Path("results"))) as connection:
-        store.register(bot, author, connection)
+        store.register(bot, author, connection, handed_in=at)
+    return bot.digest
 
 
 @pytest.fixture
@@ -205,6 +207,30 @@ def test_a_history_of_twenty_runs_of_sixty_players_is_read_in_less_than_a_second
     assert time.process_time() - begun_s < 1
     assert [len(run.rows) for run in runs] == [60] * 20
     assert [len(run.changes) for run in runs] == [0, *[1] * 19]
+
+
+def test_a_deadline_decides_by_the_time_of_the_hand_in(course: Terminal, caplog: pytest.LogCaptureFixture) -> None:
+    """The version before a late one plays, and a late author does not; a clock that goes back changes no order."""
+    first, later = (datetime(2100, 11, 27, hour, 30, tzinfo=UTC) for hour in (16, 17))
+    in_time = hand_in("ann", "0", at=first)
+    hand_in("ann", "min(1, len(m['legal']) - 1)", at=later)
+    hand_in("cid", "0", at=later)
+    hand_in("dora", "0", at=first)  # after a later one: the clock has gone back
+    content = yaml.safe_load(Path("course.yaml").read_text())
+    Path("course.yaml").write_text(yaml.safe_dump(content) + "deadline: 2100-11-27T18:00:00+01:00\n")
+    run()
+
+    played = {row["player"]: row["hash"] for row in read_history(ReadHistory())[1][0].rows}
+    assert played.keys() == {"ann", "bob", "random"}
+    assert played["ann"] == in_time
+    late = [record.getMessage() for record in caplog.records if "after the deadline" in record.getMessage()]
+    assert [message.split("@")[0] for message in late] == ["ann", "cid", "dora"]
+    hand_in("ann", "0", at=later)
+    assert len(read_history(ReadHistory())[1]) == 1
+    run()
+    assert len(read_history(ReadHistory())[1]) == 1, "the same bytes, handed in again too late, change nothing"
+    Path("course.yaml").write_text(yaml.safe_dump(content) + "deadline: 2100-11-27T18:00:00\n")
+    assert "deadline" in course.arena("league run course.yaml").err
 
 
 def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
