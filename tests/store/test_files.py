@@ -83,6 +83,10 @@ ELSEWHERE = {
     "secrets.py": {"open", "fdopen"},  # of a secret file that a person names
     "homes.py": {"open", "write_text", "write_bytes"},  # in a home in the making
     "cache.py": {"open"},  # of a worker of a cluster, without any results
+    "authors.py": {"read_text"},  # of a file that a person names
+    "equal_files.py": {"read_bytes"},  # of kits and bots that come with arena
+    "made_folder.py": {"read_text", "write_text"},  # in a folder that a person names
+    "unpack.py": {"open"},  # of an archive that a person names, without links
     "recent.py": {"read_bytes"},  # of the folder of states of the user, not of results
 }
 """The modules of the store that open files, and how; descriptors come from `files.open_file`."""
