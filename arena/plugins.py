@@ -95,7 +95,10 @@ def entry_points(group: str = GROUP) -> "dict[str, list[EntryPoint]]":
 
 @cache
 def own_entry_points() -> "dict[str, EntryPoint]":
-    """Return the games of this distribution by name; nothing is imported, and no other distribution is read."""
+    """Return the games of this distribution by name; nothing is imported, and no other distribution is read.
+
+    MachineFault if there is none: arena is not installed as it should be.
+    """
     from importlib import metadata  # noqa: PLC0415 - see above
 
     try:
@@ -128,7 +131,7 @@ def place_of(entry: "EntryPoint") -> str:
 
 
 def load_entry_point(entry: "EntryPoint") -> Plugin:
-    """Load the object that an entry point names. SpecError if it cannot be imported."""
+    """Load the object that an entry point names. SpecError if it is no `module:Class`, or cannot be imported."""
     place = place_of(entry)
     if not is_reference(entry.value):
         raise SpecError(f"{place}: expected module:Class, found {cut(printable(entry.value))}")
@@ -226,7 +229,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def _outermost_package(module: str) -> ModuleType:
-    """Return the outermost package of a module that has files; above it are namespaces that packages share."""
+    """Return the outermost package, with a file, of an imported module; namespaces above it are skipped."""
     words = module.split(".")
     names = [".".join(words[:length]) for length in range(1, len(words) + 1)]
     return next(sys.modules[name] for name in names if getattr(sys.modules[name], "__file__", None))

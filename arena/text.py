@@ -3,7 +3,7 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import count
+from itertools import chain, count
 from textwrap import wrap
 from typing import Final
 
@@ -22,12 +22,12 @@ def distinguish_names(names: Sequence[str], *marks: Sequence[str]) -> list[str]:
     """Return the names with suffixes that make equal ones differ.
 
     `marks` are lists of suffixes, one for each name. The first list without a repetition is used; numbers, if there is
-    none.
+    none, or if the result is another name of the list.
     """
     counts, distinct = Counter(names), list[str]()
     chosen = next((mark for mark in marks if len(set(mark)) == len(names)), None)
     for place, name in enumerate(names):
-        suffixes = count(1) if chosen is None else chosen[place : place + 1]
+        suffixes: Iterable[object] = chain(() if chosen is None else chosen[place : place + 1], count(1))
         candidates = (f"{name}-{suffix}" for suffix in suffixes)
         unused = (candidate for candidate in candidates if counts[candidate] != 1 and candidate not in distinct)
         distinct.append(name if counts[name] == 1 else next(unused))

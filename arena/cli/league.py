@@ -108,7 +108,7 @@ def _share(machine: MachineShare) -> str:
 @click.argument("league", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
 def reveal(request: RevealSecret, file: Path | None) -> None:
-    """Print the secret from which the luck of a league follows.
+    """Print the secret from which the luck of a league follows, or with --to write it to a new file.
 
     The secret gives no new block from then on. With the secret and its commitment anybody computes every die again:
     `arena verify --secret-file FILE` checks a copy of the results, `arena league run --secret-file FILE` repeats the

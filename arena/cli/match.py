@@ -47,8 +47,8 @@ LEAST_BLOCKS_OF_A_TABLE: Final = 10
 def match(request: PlayMatches, style: Style) -> None:
     """Play each BOT, by name or path, against the others at one table, and print who won.
 
-    From 10 blocks on there is a table. Nothing is stored in results; the last 50 matches are kept for
-    `arena show` and `arena ask`.
+    From 10 blocks on, or with an option of the table, there is a table. Nothing is stored in results; the last 50
+    matches are kept for `arena show` and `arena ask`.
 
     Example: arena match ./mybot greedy --blocks 50
     """
@@ -81,7 +81,7 @@ def match(request: PlayMatches, style: Style) -> None:
 
 
 def _table(played: PlayedMatches, style: Style) -> str:
-    """Return the leaderboard; the luck of so few matches is described once, below."""
+    """Return the leaderboard without a sentence on its luck; the caller prints that once, below."""
     from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for the table only
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 

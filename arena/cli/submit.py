@@ -104,7 +104,7 @@ def _words(step: BotsExamined) -> str:
 
 
 def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, *, is_class: bool) -> None:
-    """Print the table, of a class with the authors, and write a text for each author into `reports`."""
+    """Print the table, of a class with the authors, and the number of each verdict; write texts for authors."""
     if is_class:
         headers = ["result", "author", "hand-in", "why"]
         rows = [[bot.verdict, bot.owner, printable(bot.text), join_lines(bot.reason)] for bot in submissions]

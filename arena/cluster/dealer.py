@@ -342,7 +342,10 @@ class Dealer:
             raise WorkerLost(sentence, is_death=False)
 
     def _record_progress(self, peer: Peer, attempt: str, progress: AttemptProgress) -> None:
-        """Record the progress of an attempt; if it has ended, set the result or the error of its job."""
+        """Record the progress of an attempt; at its end set the job's result or error, and judge the worker.
+
+        A worker that lacks something is left out; a failure of a first attempt is counted against it.
+        """
         open_job = peer.jobs[attempt]
         if progress.ending or progress.finished > open_job.finished:
             peer.heard_s = asyncio.get_running_loop().time()

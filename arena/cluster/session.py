@@ -245,7 +245,7 @@ class WorkerSession:
         self.close()
 
     def _take_request(self, request: Dispatch) -> None:
-        """Forget attempts that nobody awaits any more, add new ones, and install the bots that were sent along.
+        """Forget attempts that are over and no longer awaited, add unknown ones, and install the bots sent along.
 
         A thread installs them, and begins the jobs whose bots are complete.
         """

@@ -169,7 +169,7 @@ class _Comparison:
         self._matches += 1
 
     def findings(self) -> Iterator[str]:
-        """Yield a sentence for each way in which the values do not agree with what happened."""
+        """Yield a sentence for each difference beyond its tolerance; if all values are equal, one on that alone."""
         if len(self._values) == 1:
             yield f"values never differ: in {self._matches} matches each is {min(self._values):g}"
             return

@@ -419,7 +419,7 @@ def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
 
 
 def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
-    """Return a remark on the longest idle time in a match while the bot owed answers; empty if it is short."""
+    """Return a remark on the longest idle time while answers were owed; empty if it is short or has no limit."""
     idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
     if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
         return ""

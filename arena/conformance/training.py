@@ -30,7 +30,7 @@ def numbered_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def encoded_views(table: PlayedTable) -> Iterator[str]:
-    """Yield sentences unless encoded views have one shape, and follow from the view alone, as a bot reads it."""
+    """Yield sentences unless `encode` gives finite numbers of one shape, equal for equal views, and changes no view."""
     encode = encoder_of(table.game)
     if encode is None or not _can_encode(table, encode):
         return

@@ -57,7 +57,7 @@ def sound_values(table: PlayedTable) -> Iterator[str]:
 
 
 def _describe_mistake(payoffs: Any, seats: int) -> str:
-    """Return a sentence about a value that cannot be payoffs of `seats` seats; empty for one that can."""
+    """Describe what is wrong with a value, expected as `seats` finite numbers with the sum 1; empty if it is sound."""
     if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {*map(type, payoffs)} <= {int, float}:
         return f"the value is {payoffs!r:.60}, expected a tuple of {seats} numbers, one for each seat"
     if not all(map(isfinite, payoffs)):
@@ -185,7 +185,8 @@ def _value_before_reveal(value: ValueFunction[Any], before: Any, after: Any) -> 
 def _alike_worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
     """Return the worlds of a draw that look to every seat like the played one.
 
-    They are all of a draw with few outcomes; of a shuffle a sample, and some with two items exchanged.
+    They are all of a draw with few outcomes; of a shuffle a sample, and some with two items exchanged, whose weight is
+    0; of another large draw none.
     """
     turn, step = draw.turn, draw.step
     orders: list[tuple[tuple[int, ...], int]] = []

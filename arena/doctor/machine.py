@@ -99,7 +99,7 @@ def games() -> Iterator[CheckResult]:
 
 
 def cores() -> Iterator[CheckResult]:
-    """Report the cores, memory and load of this machine, and whether workers can keep to cores of their own."""
+    """Report cores, free memory and load, and how many cores other commands of arena have claimed."""
     count, load = len(usable_cores()), os.getloadavg()[0]
     yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
     yield from _check_room(count)
@@ -136,7 +136,7 @@ def speed() -> float:
 
 
 def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
-    """Return a warning if wall time decides for some players and the cores are too few for `matches` at once.
+    """Return a warning if wall time decides for some players, and `matches` at once and the load exceed the cores.
 
     `decided`: the names of these players. Empty if there is nothing to warn of.
     """
@@ -152,7 +152,7 @@ def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
 
 
 def clocks() -> Iterator[CheckResult]:
-    """Check that the kernel's CPU clock of another process runs, and stands still while that process sleeps."""
+    """Check that the CPU clock of a sleeping process can be read: it is small, not 0, and stands still."""
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
         time.sleep(0.05)
@@ -207,7 +207,7 @@ def disk(results: Path) -> Iterator[CheckResult]:
 
 
 def privacy(results: Path) -> Iterator[CheckResult]:
-    """Check that other users of the machine cannot read bots, secrets and private actions in the results."""
+    """Yield a warning if other users may read bots, secrets or private actions in the results; else nothing."""
     with contextlib.suppress(FileNotFoundError):
         paths = [path for path in map(results.joinpath, _PRIVATE) if path.exists() and path.stat().st_mode & _OF_OTHERS]
         if paths and results.stat().st_mode & _OF_OTHERS:

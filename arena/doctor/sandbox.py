@@ -115,7 +115,10 @@ def _lendable(names: Iterable[str], path: str, home: Path) -> dict[str, Path]:
 
 
 def _runtime_of(program: Path, home: Path) -> Path:
-    """Return the folder of a whole language: above `bin`, unless that folder holds more than the language."""
+    """Return the folder to lend for a program: the one above its `bin`, else the program's own folder.
+
+    Its own also if the one above is `/`, `~/.local`, the home or above it. Links are resolved.
+    """
     folder = program.resolve().parent
     holds_more = folder.parent in {home, home / ".local", Path("/"), *home.parents}
     return folder.parent if folder.name == "bin" and not holds_more else folder

@@ -291,7 +291,7 @@ def require_table(file: TournamentFile) -> None:
 def _player_of(
     index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]
 ) -> Player:
-    """Return the player of an entry. SpecError if its bot cannot be found, or cannot play here."""
+    """Return the player of an entry. SpecError, at `players[index].bot`, without a bot, or if its limits do not fit."""
     try:
         bot = bot_of(entry)
         _check_limits(bot, file)

@@ -211,7 +211,10 @@ def fits_one_core(job: Job) -> bool:
 
 
 def _make_bots(job: Job, *, is_last: bool = False) -> SeatedBots:
-    """Return new bots for all players of the job. Their processes start with their first match."""
+    """Return new bots for all players of the job. Their processes start with their first match.
+
+    `is_last`: see `make_bot_player`.
+    """
     players = job.pairing.players
     make = partial(make_bot_player, settings=job.settings, isolation=job.isolation, seats=len(players))
     return [make(player, is_last=is_last) for player in players]

@@ -118,7 +118,7 @@ class Switchboard:
         return [*self.listening, *self._lines]
 
     def serve(self, ready: socket.socket) -> None:
-        """Accept a connection of a bot's process, or answer its lines; exceptions of the player pass."""
+        """Accept a connection of a process, answer its lines, or close it at its end. Errors of players pass."""
         if ready in self.listening:
             self._lines[ready.accept()[0]] = (self.listening[ready], bytearray())
             return

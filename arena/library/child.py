@@ -157,7 +157,7 @@ def _encode(value: Any) -> bytes:
 
 
 def _encode_other(value: Any) -> Any:
-    """Return plain values for a secret and an error, and text for all else that msgpack does not know."""
+    """Return plain values for a secret and an ArenaError, and text for all else that msgpack does not know."""
     match value:
         case Secret():
             return [value.reveal(), value.seed]

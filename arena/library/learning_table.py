@@ -79,7 +79,7 @@ class LearningTable:
         return number
 
     def play(self, numbers: Mapping[Seat, int]) -> None:
-        """Play an action, by its number, for each seat in `deciding`, and go on to the next choice."""
+        """Play an action, by its number, for each seat in `deciding`, up to the next choice; nothing is checked."""
         actions = {seat: self._legal[seat][number] for seat, number in numbers.items()}
         self.state = self._game.apply(self.state, self._single_actions | actions)
         self._play_to_choice()

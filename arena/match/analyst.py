@@ -88,7 +88,10 @@ class _Analyst:
             raise JudgeFailed(f"{bot.player} does not evaluate: its hello has no capability `{m.EVALUATE}`")
 
     def evaluate(self, choice: Choice) -> ActionValues | str:
-        """Return the values of the actions of a choice, or the reason why the analyst gave none."""
+        """Return each action's value for every seat, or why there is none; other seats share what is left.
+
+        After a violation of the protocol, or its end, the analyst is not asked again.
+        """
         if self._lost:
             return self._lost
         view = self._observe(choice.before, choice.seat)

@@ -110,7 +110,7 @@ class LineRecorder:
         return is_first
 
     def ignore_fields(self, names: Sequence[str]) -> None:
-        """Count fields of the last line that arena/1 does not have; a match keeps the names of a few."""
+        """Count the first few fields of the last line that arena/1 does not have; further names become `...`."""
         for name in names[:_FIELDS_KEPT]:
             kind = f"{UNKNOWN_FIELD}{printable(cut(name))}"
             kinds = {former for _, former in self._discarded if former.startswith(UNKNOWN_FIELD)}

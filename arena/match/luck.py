@@ -83,7 +83,7 @@ class LuckMeter:
         )
 
     def _measure_nodes(self, value: ValueFunction[Any]) -> Iterator[LuckNode]:
-        """Yield the luck of each draw, up to the first that could bring a seat below `LEAST`."""
+        """Yield the luck of each draw and of what each action turns up; stop before a seat could fall below `LEAST`."""
         totals = (0.0,) * self._seats
         for number, before, after, step in self._passages:
             if isinstance(step, ChanceStep):

@@ -43,7 +43,7 @@ class LookAhead:
         return LookAhead(self._simulator, self._state, self._seat)
 
     def answer(self, asked: Simulate) -> Simulated:
-        """Run one simulation; return its result, or its refusal. Nothing is simulated when none is left."""
+        """Run one simulation and charge its cost, also if it is refused; return result or refusal, and what is left."""
         result: dict[str, Json] | None = None
         refused: Refused | None = _NONE_LEFT
         if self._simulator is not None and self.left > 0:

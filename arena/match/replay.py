@@ -235,7 +235,7 @@ def _encode_step(step: Step) -> str:
 
 
 def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_policy: bool) -> str:
-    """Return the first count of answers and faults that contradicts the steps, in a sentence; empty if all fit.
+    """Return the first count of answers, faults, refusals or requests that contradicts the steps; empty if all fit.
 
     `awaited` are the seats that had to act at a forfeit. Each answer is a step of its seat's own, a fault that was
     pardoned, or the one that ended the match. In a decision of several seats all answer before anything happens, so an
@@ -267,7 +267,7 @@ def _request_error(entry: SeatRecord) -> str:
 
 
 def _seat_error(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, has_policy: bool) -> str:
-    """Return how the answers and faults of a seat contradict its steps, in a sentence; empty if they fit."""
+    """Return how answers of a seat contradict its steps, or its faults the actions that stood in; else nothing."""
     if faults and (not has_policy or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"
     steps = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and not step.forced]

@@ -111,7 +111,7 @@ class _Tally:
 
 
 def _choose_blocks(state: LeagueState, matches: int | None) -> set[tuple[str, int]]:
-    """Return the blocks to judge, by pairing and number: all that are whole, or the first ones of every pairing."""
+    """Return the blocks to judge, by pairing and number: all that are whole, or the first `matches` or so."""
     stored = {(number, key) for key, numbers in state.finished.items() for number in numbers}
     torn = {(number, pairing.key) for pairing, number in state.torn}
     most = None if matches is None else -(-matches // state.tournament.seats)

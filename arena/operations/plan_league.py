@@ -60,7 +60,10 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeagueForecast:
 
 
 def _capacity_of(cluster: ClusterSettings, game: str, isolation: Isolation) -> Capacity:
-    """Return the capacity of the workers of a cluster that can play the game. MachineFault if there is none."""
+    """Count the workers of a cluster that can play the game, and their speed in cores of this machine.
+
+    MachineFault if there is none.
+    """
     from arena.cluster.survey import fit_for, report, survey  # noqa: PLC0415 - only for a cluster
 
     workers, here = survey(cluster), report()

@@ -39,7 +39,10 @@ class PersonalMatch(msgspec.Struct, frozen=True):
 
 
 def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
-    """Play a match, in which `person` shows the requests to the person and returns the answers."""
+    """Play a match in which `person` shows the requests and returns the answers; return it, and its secret.
+
+    SpecError for a seat, options or bots that do not fit the game.
+    """
     game, seats = request.game, len(request.bots) + 1
     try:
         require_seats(game, seats)

@@ -13,7 +13,10 @@ class ReadHistory(Request, frozen=True, kw_only=True):
 
 
 def read_history(request: ReadHistory) -> tuple[str, tuple[EndedRun, ...]]:
-    """Return the name of the league and its runs, the first one first. SpecError if there is no such league."""
+    """Return the name of the league and its runs, the first one first.
+
+    SpecError for an unknown league, and without a name unless there is exactly one.
+    """
     with open_store(request.results) as store:
         names = [request.league] if request.league else store.leagues()
         if len(names) != 1:

@@ -137,7 +137,9 @@ class TournamentUpdate(msgspec.Struct, frozen=True):
 
 
 def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
-    """Play the remaining matches of a league. Interrupted by a KeyboardInterrupt; the same request continues.
+    """Play the remaining matches of a league, publish its standings and write its tables.
+
+    Raises Interrupted at a KeyboardInterrupt, after the tables are written; the same request continues.
 
     SpecError if stored matches would be dropped that the request does not allow to drop.
     """
@@ -328,7 +330,7 @@ def _require_none_dropped(
 
 
 def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> None:
-    """Write `tables/LEAGUE.md` and `.csv` for people; arena never reads them again."""
+    """Write `tables/LEAGUE.md` and `.csv` for people, which arena never reads. MachineFault without room."""
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
     page, name = leaderboard_page(*table, state.news), state.tournament.name

@@ -55,7 +55,7 @@ def matches_that_fit(limits: Sequence[Limits]) -> int:
 
 
 def lack_of_room(need: Room) -> str:
-    """Return why `need` does not fit on this machine, in words; empty if it does."""
+    """Return why the free memory, or the free processes and threads, are too few for `need`, with advice; or empty."""
     memory_mib, tasks = free_memory() >> 20, free_tasks()
     if need.memory_mib > memory_mib:
         return (

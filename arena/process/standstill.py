@@ -51,7 +51,11 @@ class Standstill:
         self._before, self._is_seen = self._group.cpu_by_process(), True
 
     def end(self) -> float:
-        """Return the CPU seconds to charge for the time since the stop; to be called just before the bot is resumed."""
+        """Return the CPU seconds to charge for the time since the stop: all that were used, or 0.
+
+        To be called just before the bot is resumed. Only a watched stop is charged, above a threshold; after use in any
+        stop the next ones are watched.
+        """
         used_s = 0.0
         for pid, cpu_s in self._group.cpu_by_process().items():
             used_s += cpu_s - self._before.get(pid, 0.0)

@@ -112,7 +112,10 @@ class Session:
         return True
 
     def _accept_hello(self, hello: m.BotHello) -> None:
-        """Set the capabilities of the bot. ProtocolViolation if no protocol or version of the rules is common."""
+        """Keep what the bot's hello allows. ProtocolViolation without a common protocol or version of the rules.
+
+        A hello without `rules` accepts every version.
+        """
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
             known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)

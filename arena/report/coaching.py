@@ -60,7 +60,7 @@ def coaching_lines(
 
 
 def mistake_text(decision: JudgedDecision) -> str:
-    """Describe a mistake: `rolls; better by 13.3 %: calls shanghai (78.0 %)`."""
+    """Describe a mistake, and a fault behind it: `rolls; better by 13.3 %: calls shanghai (78.0 %)`."""
     fault = (
         f" ({'stands in' if decision.chosen else 'forfeits'} after a fault: {decision.fault})" if decision.fault else ""
     )

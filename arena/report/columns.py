@@ -150,7 +150,7 @@ def _fault_cells(rows: TableRows, style: Style) -> list[str]:
 
 
 def fault_counts(faults: Mapping[str, int], most: int | None = None) -> str:
-    """Format counts as `2 timeout, 1 crash`, the most frequent first; kinds beyond the first `most` are added up."""
+    """Format counts as `2 timeout, 1 crash, 3 more`, the `most` most frequent kinds first; `UNKNOWN` without faults."""
     ordered = sorted(faults.items(), key=lambda item: -item[1])
     parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:most]]
     others = sum(count for _, count in ordered[most:]) if most is not None else 0

@@ -161,7 +161,7 @@ def pair_sentence(meeting: Meeting) -> str:
 
 
 def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> list[Column]:
-    """Return a row for each bot and league; with `bot`, for each version of that bot. `root`: the folder of leagues."""
+    """Return columns with a row for each player of each league; with `bot`, for its players. `root`: of leagues."""
     lines = sorted(
         (
             (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)

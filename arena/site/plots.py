@@ -67,7 +67,7 @@ def interval_plot(names: Sequence[str], intervals: Sequence[Interval], alternati
 def line_plot(
     x: Sequence[float], lines: Mapping[str, Sequence[float]], alternative: str, labels: tuple[str, str]
 ) -> Markup:
-    """Draw a line for each name, in its own colour and dashes, with a mark at each value; `labels` are of x and y."""
+    """Draw a line for each name in a style of its own, with marks unless values are many; `labels` are of x and y."""
     figure, axes = _make_axes(3.8)
     for place, (name, values) in enumerate(zip(clip_names([*lines]), lines.values(), strict=True)):
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]

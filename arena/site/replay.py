@@ -72,7 +72,7 @@ def match_data(
 
 
 def script(name: str, data: Json) -> str:
-    """Return a classic script that hands `data` to the player; it may stand in a file or inside a script element."""
+    """Return a classic script that calls `arena_data(name, data)`; it may stand in a file or a script element."""
     text = msgspec.json.encode([name, data]).decode()[1:-1]
     for char in "<>\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")

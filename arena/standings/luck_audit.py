@@ -50,7 +50,7 @@ class _LuckOfBlocks(msgspec.Struct):
 
 
 def audit_luck(sums: PairingSums, pairings_of_player: Mapping[str, PlayerPairings]) -> dict[str, PlayerLuck]:
-    """Audit the luck of each player who has any."""
+    """Return the luck of each player who has any, with a p-value adjusted by Holm's method over all players."""
     most_lost = max(1, sums.table.seats) * -LEAST
     known = {name: _sum_luck(sums, where, round(most_lost * LUCK_UNIT)) for name, where in pairings_of_player.items()}
     # Players without luck count as well: they may have some later, and Holm's number of tests must not grow.

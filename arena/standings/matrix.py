@@ -169,7 +169,7 @@ class _Test(msgspec.Struct, frozen=True, gc=False):
 
 
 def _test_pairs(fit: ProbitFit) -> dict[tuple[str, str], _Test]:
-    """Test each pair of players within a group for a difference of ratings."""
+    """Return the interval of the rating difference, its p-value and Holm's p-value, for each pair within a group."""
     pairs = [pair for group in fit.groups for pair in combinations(sorted(group), 2)]
     differences = [fit.difference(one, other) for one, other in pairs]
     p = [two_sided_tail(value / error) if error > 0.0 else 1.0 for value, error in differences]

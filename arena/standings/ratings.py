@@ -114,7 +114,7 @@ def rate_by_factor_graph(
 
 
 def newcomers(players: Iterable[str], settings: RatingSettings) -> dict[str, Belief]:
-    """Return the beliefs about `players` before any match. SpecError for settings that cannot be used."""
+    """Return the beliefs (mu, sigma squared) about `players` before any match. SpecError for unusable settings."""
     beliefs = dict.fromkeys(players, (settings.mu, settings.sigma**2))
     validate(settings, beliefs)
     return beliefs

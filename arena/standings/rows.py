@@ -153,9 +153,9 @@ def _faults_by_kind(by_code: Mapping[str, Array], where: PlayerPairings) -> dict
 def rank_rows(
     rows: Iterable[Row], groups: Sequence[Sequence[str]], fit: ProbitFit | None, settings: RatingSettings
 ) -> tuple[Row, ...]:
-    """Add ranks and the values of the fit to rows, and sort them, best first.
+    """Sort rows, best first, and add rank, group, rating, `los` and `ahead`; rows without matches get no rank.
 
-    Without a fit (a field too large for it) mu takes the place of the rating.
+    Without a fit (a field too large for it) they are sorted by mu, and have no rating.
     """
     ratings = skills(fit, settings) if fit else {}
     by_name = {row.name: row for row in rows}

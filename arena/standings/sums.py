@@ -128,7 +128,7 @@ def add_blocks(table: MatchTable, m: Array, y: Array) -> Shares:
 
 
 def sums_of(table: MatchTable) -> PairingSums:
-    """Add up the matches of a table, pairing by pairing."""
+    """Add up margins, luck, faults and kinds of isolation of the matches of a table, pairing by pairing."""
     by_pairing, by_place = (len(table.keys),), (len(table.keys), table.ranks.shape[2])
     groups = [*_groups_by_end(table)]
     versions = ((group.end.luck_version, group.pairings, group.matches) for group in groups if group.end.luck_version)

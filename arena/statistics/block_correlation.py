@@ -204,7 +204,10 @@ def _exponential(squares: Floats, product: Floats, angle: Floats) -> Floats:
 
 
 def noise_correlation(seats: int, correlation: float) -> Floats:
-    """Return the correlation of the noises of each two rows of a block (R, R); 1 on the diagonal."""
+    """Return the correlation of the noises of each two rows of a block (R, R); 1 on the diagonal.
+
+    A positive `correlation` joins rows that share a seat, a negative one, by its size, rows that share a player.
+    """
     pattern = block_pattern(seats)
     shared = pattern.shared_seat if correlation > 0.0 else pattern.shared_player
     correlations: Floats = pattern.same_match + abs(correlation) * shared

@@ -116,7 +116,8 @@ def _climb_to_peak(
 ) -> list[float] | None:
     """Go from `start` to a peak of the likelihood, by a linear form of the condition in each iteration.
 
-    None where no distribution meets the linear condition; that does not happen from the uniform start.
+    None where no distribution meets the linear condition; that does not happen from the uniform start. ArithmeticError
+    if it does not converge.
     """
     shares, tolerance = start, max(_CLOSE_ENOUGH, sys.float_info.epsilon / min(weights))
     for _ in range(_ROUNDS):

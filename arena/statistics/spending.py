@@ -95,7 +95,7 @@ class Walk:
 
 
 def allowed_error(part: float, alpha: float) -> float:
-    """Return how much of the two-sided error `alpha` may be spent at a `part` (0 to 1) of the most blocks."""
+    """Return how much of the two-sided error `alpha` may be spent until a `part` (above 0, to 1) of the most blocks."""
     if not (0.0 < alpha < 1.0 and 0.0 < part <= 1.0):
         raise ValueError(f"expected an alpha between 0 and 1 and a part above 0 up to 1, found {alpha} and {part}")
     return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_spending_quantile(alpha) / math.sqrt(2.0 * part)))

@@ -161,7 +161,7 @@ class _BoundedFile(FileIO):
 
 
 def _zip_entries(file: _BoundedFile) -> list[_Entry]:
-    """Return the files and folders of a zip archive."""
+    """Return the entries of a zip archive; one that a bot may not contain has a `fault`, which is not raised."""
     archive, entries = zipfile.ZipFile(file), []
     for info in archive.infolist():
         mode, fault = info.external_attr >> 16, ""

@@ -184,7 +184,7 @@ def _audit_tasks(
 
 
 def _describe_simulations(total: ResimulationResult) -> str:
-    """Return the results of simulations here, in a sentence for all matches simulated on the same terms."""
+    """Describe how many simulations came out as recorded; with `terms`, by whom, and the farthest result."""
     same, made = total.equal, counted(total.made, "simulation", "simulations")
     if not total.terms:
         return f"{made} made again, {'all' if same == total.made else same} as recorded"

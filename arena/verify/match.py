@@ -237,7 +237,10 @@ def _compare_luck(task: CheckTask, record: MatchRecord) -> tuple[Iterable[str], 
 
 
 def _compare_measured_luck(stored: MatchResult, record: MatchRecord) -> tuple[list[str], str]:
-    """Measure the luck again; return the difference from the stored luck, and a remark."""
+    """Measure the luck again; return what is wrong, and a remark with `{}` for the number of matches.
+
+    Both are empty without stored luck; luck under another version of the value is not compared.
+    """
     if not stored.luck_version:
         return [], ""
     value = value_of(load_game(record.game))

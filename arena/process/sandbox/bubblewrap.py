@@ -116,7 +116,10 @@ def bwrap_arguments(
 
 @cache
 def _read_version(path: str) -> tuple[int, ...]:
-    """Return the version of a bwrap as numbers; empty if it cannot be run or prints none."""
+    """Return the version of a bwrap as numbers; empty if it cannot be run or prints none.
+
+    Raises the error of a shortage if the machine lacks room to run it.
+    """
     try:
         output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
     except (OSError, subprocess.TimeoutExpired) as error:

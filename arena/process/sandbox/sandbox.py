@@ -174,7 +174,9 @@ class Sandbox(ProcessGroup):
             self._cgroup.enter(self.id)
 
     def wait_for_main(self) -> None:
-        """Wait for the bot's own process, the only child of the first one; raises EOFError if none appears in 20 s.
+        """Wait for the bot's own process, the only child of the first one, whose CPU time can be read from then on.
+
+        Raises EOFError if none appears in 20 s.
 
         Returns without it if the sandbox has ended already; then `signal` fails and the bot counts as ended.
         """

@@ -184,7 +184,7 @@ def _worth_of_each(mine: int, theirs: int, left: tuple[int, ...]) -> tuple[float
 
 @lru_cache(maxsize=1024)
 def pool_of(cards: tuple[Card, ...]) -> SailorPool:
-    """Return the sailors among `cards`."""
+    """Return the values of the sailors among `cards`: a tuple for each nation, ascending."""
     values: list[list[int]] = [[] for _ in NATIONS]
     for card in sorted(cards):
         if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
