@@ -27,8 +27,8 @@ def grades(request: ReadGrades, form: str, style: Style) -> None:
     Example: arena grades first --yardstick greedy
     """
     with show_events() as on:
-        found = read_grades(request, on)
-    click.echo(grades_page(found).render(form, style))
+        page = grades_page(read_grades(request, on))
+    click.echo(page.render(form, style))
 
 
 @click.command()

@@ -17,6 +17,7 @@ from arena.report.leaderboard import summary_sentence
 from arena.report.matches import fault_reasons
 from arena.report.profile import profile_page
 from arena.standings.mistakes import PlayerMistakes
+from arena.text import counted
 
 MOST_STDERR_LINES: Final = 20
 """The number of lines shown of the end of stderr."""
@@ -78,6 +79,7 @@ def _fault_pieces(record: MatchRecord, player: str, style: Style) -> Iterator[st
 def _cost_sentences(mistakes: PlayerMistakes, judge: str) -> Iterator[str]:
     """Yield the mean cost of a decision, and the costliest ones with their matches."""
     (cost,) = intervals([mistakes.cost], 2, 100.0)
-    yield f"Mean cost of a decision, in percent of a win: {cost}, by {judge}. The costliest decisions:"
+    matches = counted(mistakes.matches, "match", "matches")
+    yield f"Mean cost of a decision in {matches}, in percent of a win: {cost}, by {judge}. The costliest decisions:"
     for mistake in mistakes.costliest:
         yield f"  {mistake.match}, step {mistake.decision.step}: {mistake_text(mistake.decision)}"

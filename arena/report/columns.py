@@ -324,7 +324,7 @@ GRADES: Final = (
     ),
     _OF_STANDINGS["bot"],
 )
-"""The columns of the grades for people; CSV has each number of a cell, and the faults by kind."""
+"""The columns of the grades for people; CSV also has ends of intervals, faults by kind, judge and judged matches."""
 
 
 def section_columns(section: str) -> tuple[Definition, ...]:

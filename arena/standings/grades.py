@@ -35,7 +35,10 @@ class Grades(msgspec.Struct, frozen=True):
 
 
 def grade_fields(grade: Grade) -> dict[str, object]:
-    """Return a grade for programs, by the names of the columns; an interval is a value with its `_low` and `_high`."""
+    """Return a grade for programs, by the names of the columns; an interval is a value with its `_low` and `_high`.
+
+    `judged` is the number of matches behind the cost.
+    """
     row, meeting, mistakes = grade.row, grade.meeting, grade.mistakes
     return {
         "author": grade.author,
@@ -46,4 +49,5 @@ def grade_fields(grade: Grade) -> dict[str, object]:
         "faults": sum(row.faults.values()),
         **{f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS},
         **interval_fields("cost", mistakes.cost if mistakes else None),
+        "judged": mistakes.matches if mistakes else None,
     }

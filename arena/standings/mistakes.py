@@ -92,7 +92,7 @@ class MistakeSums:
             block = self._blocks[name][match.key.pairing, match.key.block]
             block.decisions += len(judged)
             block.cost += fsum(decision.cost for decision in judged)
-            mistakes = [CostlyDecision(str(match.key), one) for one in judgement.costliest(MOST_COSTLY, (seat,))]
+            mistakes = [CostlyDecision(str(match.key), chosen) for chosen in judgement.costliest(MOST_COSTLY, (seat,))]
             self._costliest[name] = nsmallest(MOST_COSTLY, [*self._costliest[name], *mistakes], key=_order_by_cost)
 
     def players(self, rows: "Iterable[Row]") -> tuple[PlayerMistakes, ...]:
@@ -113,9 +113,9 @@ class MistakeSums:
         )
 
 
-def _order_by_cost(one: CostlyDecision) -> tuple[float, str, int]:
+def _order_by_cost(mistake: CostlyDecision) -> tuple[float, str, int]:
     """Return the key that sorts mistakes, the costliest first; equal ones by match and step."""
-    return -one.decision.cost, one.match, one.decision.step
+    return -mistake.decision.cost, mistake.match, mistake.decision.step
 
 
 def _mean_cost(blocks: list[_Block], decisions: int) -> Interval:

@@ -60,7 +60,7 @@ def test_the_author_is_the_owner_of_the_bot_that_played(course: Terminal) -> Non
 def test_every_number_is_that_of_another_page(course: Terminal) -> None:
     """Rank and faults are those of the leaderboard, score and `better` of the matrix, costs of the coach."""
     rows = lines(course, "grades --yardstick random")
-    assert all(row["cost"] == row["judge"] == "" for row in rows.values())
+    assert all(row["cost"] == row["judged"] == row["judge"] == "" for row in rows.values())
     course.arena("coach --league test --by ./judge.py --workers 2")
 
     rows = lines(course, "grades test --yardstick random")
@@ -82,6 +82,7 @@ def test_every_number_is_that_of_another_page(course: Terminal) -> None:
         assert [row[kind] for kind in kinds] == [board[name][kind] for kind in kinds]
         assert int(row["faults"]) == sum(int(row[kind]) for kind in kinds)
         assert float(row["cost"]) == costs[name]["cost"]["value"]
+        assert row["judged"] == str(costs[name]["matches"]) == "12"
         assert row["judge"].startswith("the bot judge 1 (")
         if name != "random":
             ends = ("score", "score_low", "score_high")

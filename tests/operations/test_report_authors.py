@@ -61,7 +61,9 @@ def test_a_report_has_the_numbers_of_the_other_pages(course: Terminal) -> None:
     for author in ("ada", "ben"):
         text = texts[f"{author}.md"]
         assert course.arena(f"stats {author} --format markdown").out.rpartition("\n\n")[0] in text
-        (cost,) = re.findall(r"^Mean cost of a decision, in percent of a win: (\d+\.\d\d) ", text, re.MULTILINE)
+        (cost,) = re.findall(
+            r"^Mean cost of a decision in 12 matches, in percent of a win: (\d+\.\d\d) ", text, re.MULTILINE
+        )
         assert cost == f"{100 * float(rows[author]['cost']):.2f}"
         decisions = re.findall(r"^(\w+-\d-\d), step \d+: .*better by 100\.0 %", text, re.MULTILINE)
         assert 0 < len(decisions) <= 5
