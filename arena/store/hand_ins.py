@@ -53,7 +53,7 @@ def read_hand_ins(texts: Sequence[str], authors: Sequence[Author], scratch: Path
         except SpecError as error:
             others.append(hand_in.end("refused", str(error)))
             continue
-        if is_note(hand_in.path):
+        if not hand_in.reason and is_note(hand_in.path):
             others.append(hand_in.end("left out", "no bot"))
         elif author is None:
             others.append(hand_in.end("refused", f"no line matches the name {safe_path(hand_in.path.name)}"))
@@ -109,8 +109,8 @@ def _list_class(place: HandIn, authors: Sequence[Author], scratch: Path) -> list
     except (SpecError, OSError) as error:
         raise SpecError(f"{text}: {reason_of(error)}") from None
     entries = [HandIn(f"{text}/{name}", path / name, reason) for name, reason in reasons.items()]
-    inner = entries[0].path if len(entries) == 1 else Path()
-    if inner.is_dir() and not inner.is_symlink() and inner.name and not _is_known(inner.name, authors):
+    inner = entries[0].path if len(entries) == 1 and not entries[0].reason else None
+    if inner and inner.is_dir() and not inner.is_symlink() and not _is_known(inner.name, authors):
         return _list_class(entries[0], authors, scratch)
     return entries
 

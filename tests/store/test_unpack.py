@@ -59,12 +59,16 @@ def real_tar(folder: str, *options: str) -> bytes:
     return subprocess.run(["tar", "-c", *options, "-f", "-", folder], capture_output=True, check=True).stdout
 
 
-def hand_ins(text: str = "export.zip") -> dict[str, HandIn]:
-    """The hand-ins of ada and ben, by author, nobody's by their text."""
+def list_hand_ins(text: str = "export.zip") -> list[HandIn]:
+    """The hand-ins of ada and ben."""
     Path("scratch").mkdir(exist_ok=True)
     authors = [Author(name, name, "", "yes") for name in ("ada", "ben")]
-    found = read_hand_ins([text], authors, Path("scratch").absolute())
-    return {hand_in.author or hand_in.text: hand_in for hand_in in found}
+    return list(read_hand_ins([text], authors, Path("scratch").absolute()))
+
+
+def hand_ins(text: str = "export.zip") -> dict[str, HandIn]:
+    """The hand-ins of ada and ben, by author, nobody's by their text."""
+    return {hand_in.author or hand_in.text: hand_in for hand_in in list_hand_ins(text)}
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "TGZ"])
@@ -117,6 +121,25 @@ def test_an_empty_hand_in_of_an_export_is_one_without_a_bot() -> None:
     Path("export.zip").write_bytes(zipped({"ada_1/": b"", "ben_2/bot.py": b"pass"}))
 
     assert hand_ins()["ada"].reason.endswith("found 0: none")
+
+
+@pytest.mark.parametrize(
+    "name", ["adaX", "../ada", "/ada", "ada/../ben", "\x1b[2J", "ada_1/../../../x", "..", "x" * 300]
+)
+def test_a_hostile_name_in_an_export_costs_no_other_hand_in(name: str) -> None:
+    """It is in the table as it is, and no path of it is made."""
+    packed = zipped({f"{name}/bot.py": b"pass", "ben_2/bot.py": b"pass", "kim/bot.py": b"pass"})
+    Path("export.zip").write_bytes(packed.replace(b"adaX", b"ada\0"))
+    before = outside()
+
+    found = {hand_in.text: hand_in for hand_in in list_hand_ins()}
+
+    assert not found["export.zip/ben_2"].verdict
+    assert found["export.zip/kim"].reason == "no line matches the name kim"
+    assert any("a name that no file of a bot may have" in hand_in.reason for hand_in in found.values())
+    assert outside() == before
+    Path("export.zip").write_bytes(zipped({f"{name}/bot.py": b"pass"}).replace(b"adaX", b"ada\0"))
+    assert {hand_in.verdict for hand_in in list_hand_ins()} == {"refused", "missing"}
 
 
 def with_link(form: str) -> bytes:
