@@ -25,7 +25,8 @@ from arena.store import files
 _BUILT: Final = "built"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _UNFINISHED: Final = "new-"
-_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of a disk that is full, or fails."""
 _ADVICE: Final = "choose another folder with --results"
 log: Final = logging.getLogger("arena.store")
 
@@ -88,7 +89,7 @@ class Homes:
             self._make_home(bot)
         except OSError as error:
             what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM:
                 raise MachineFault(f"{what}; make room there, or {self._advice}") from None
             raise SpecError(f"{what}; {self._advice}") from None
 

@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from io import FileIO
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Final, NamedTuple
 
-from arena.errors import SpecError
+from arena.errors import MachineFault, SpecError
 from arena.process.manifest import IGNORED, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, BotFile, safe_path
 from arena.store.archives import is_file_name
 from arena.store.files import make_folder
-from arena.store.homes import write_file
+from arena.store.homes import NO_ROOM, write_file
 
 NO_PART: Final = IGNORED | {"__MACOSX"}
 """Names of files and folders that are no part of a hand-in."""
@@ -91,10 +92,12 @@ def unpack(archive: Path, folder: Path, is_known: Callable[[str], bool] | None =
 
 
 def reason_of(error: Exception) -> str:
-    """Return why an archive or a file is refused, without a path of ours."""
+    """Return why an archive or a file is refused, without a path of ours. MachineFault if the disk is full."""
     if isinstance(error, SpecError):
         return str(error)
     strerror = error.strerror if isinstance(error, OSError) else ""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise MachineFault(f"a hand-in cannot be unpacked: {strerror}; make room in {gettempdir()}") from None
     return strerror or f"a damaged archive: {safe_path(str(error))}"
 
 

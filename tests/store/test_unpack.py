@@ -1,5 +1,6 @@
 """Archives of other people: what becomes of a sound one, and that a hostile one costs nobody but its author."""
 
+import errno
 import gzip
 import io
 import stat
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.errors import MachineFault
 from arena.store.authors import Author
 from arena.store.hand_ins import HandIn, read_hand_ins
 from arena.store.unpack import unpack
@@ -142,6 +144,19 @@ def test_a_hostile_name_in_an_export_costs_no_other_hand_in(name: str) -> None:
     assert {hand_in.verdict for hand_in in list_hand_ins()} == {"refused", "missing"}
 
 
+def test_a_full_disk_is_no_fault_of_an_author(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is refused for it: the command ends."""
+
+    def write_file(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("arena.store.unpack.write_file", write_file)
+    Path("export.zip").write_bytes(zipped({"ada/bot.py": b"pass"}))
+
+    with pytest.raises(MachineFault, match="cannot be unpacked: No space left on device; make room in /"):
+        hand_ins()
+
+
 def with_link(form: str) -> bytes:
     """A link out of the archive, and a file through it."""
     if form == "zip":
@@ -214,15 +229,10 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "huge size": ("zip", lambda: with_lie(b"x", 0xFFFFFFF0), "unpacked, larger than 64 MiB"),
     "other method": ("zip", lambda: zipped({"bot.py": bytes(9 * MIB)}, zipfile.ZIP_BZIP2), "compressed in an unusual"),
     "lzma": ("zip", lambda: zipped({"bot.py": bytes(9 * MIB)}, zipfile.ZIP_LZMA), "compressed in an unusual way"),
-    "many": (
-        "zip",
-        lambda: zipped({f"{number}.py": b"" for number in range(100_000)}),
-        "its list of files is too long",
-    ),
     "several": ("zip", lambda: zipped({f"{number}.py": b"" for number in range(2001)}), "larger than 64 MiB or 2000"),
     "long list": ("zip", lambda: with_central_directory(1_400_000), "its list of files is too long"),
     "repeated": ("zip", lambda: with_central_directory(80_000), "a damaged archive: Bad magic number"),
-    "tar of many": ("tar", lambda: tarred({f"{number}.py": b"" for number in range(20_000)}), "2000 files"),
+    "tar of many": ("tar", lambda: tarred({f"{number}.py": b"" for number in range(3_000)}), "2000 files"),
     "newline": ("zip", lambda: zipped({"a\nb.py": b"", **BOT}), "a\\nb.py: a name that no file of a bot may have"),
     "escape": ("zip", lambda: zipped({"\x1b[2J.py": b"", **BOT}), "\\x1b[2J.py: a name that no file of a bot may"),
     "nul": ("zip", lambda: zipped({"aXb.py": b"", **BOT}).replace(b"aXb.py", b"a\0b.py"), "a\\x00b.py: a name that no"),
@@ -260,7 +270,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "terabyte": ("tar", lambda: tarred(BOT, member("s", size=1 << 40)), "ends too early"),
     "negative": ("tar", lambda: tarred(BOT, member("s", size=-512)), "a damaged archive"),
     "long header": ("tar", lambda: tarred(BOT, pax(b"1" * (30 * MIB))), ""),
-    "chain": ("tar", lambda: pax(b"20 path=../evil.py\n") * 6_000 + tarred(BOT), "a name that no file of a bot"),
+    "chain": ("tar", lambda: pax(b"20 path=../evil.py\n") * 600 + tarred(BOT), "a name that no file of a bot"),
     "zeros": ("tar.gz", lambda: gzip.compress(b"") * 100_000, "ends too early"),
 }
 
