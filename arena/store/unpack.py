@@ -85,7 +85,10 @@ def unpack(archive: Path, folder: Path, is_known: Callable[[str], bool] | None =
                 continue
             path = "" if is_known is None else "/".join(parts[: depth + 1])
             target = targets.setdefault(_fold(path), _Target(folder, path))
-            size += entry.size if target.add(entry) else 0
+            try:
+                size += 0 if target.reason else target.add(entry, "/".join(parts))
+            except _DAMAGES as error:
+                target.reason = reason_of(error)
             if size > _CLASS_SIZE_LIMIT:
                 raise SpecError(f"larger than {_CLASS_SIZE_LIMIT >> 30} GiB; unpack it, and give a part of it")
     return {target.path: target.reason for target in targets.values()}
@@ -114,17 +117,8 @@ class _Target:
         self._folder, self.path, self.reason = folder, path, ""
         self._size, self._names = 0, dict[str, str]()
 
-    def add(self, entry: _Entry) -> bool:
-        """Write a file, and return True unless the hand-in is refused."""
-        try:
-            if not self.reason:
-                self._add(entry, "/".join(entry.parts))
-        except _DAMAGES as error:
-            self.reason = reason_of(error)
-        return not self.reason
-
-    def _add(self, entry: _Entry, path: str) -> None:
-        """Write a file. SpecError if a hand-in may not have it."""
+    def add(self, entry: _Entry, path: str) -> int:
+        """Write a file, and return its size in bytes. SpecError if a hand-in may not have it."""
         shown, parts = safe_path(entry.name[:80]), path.split("/")
         if entry.name.startswith("/") or not is_file_name(path):
             raise SpecError(f"{shown}: a name that no file of a bot may have")
@@ -143,6 +137,7 @@ class _Target:
             make_folder(self._folder, path)
         else:
             write_file(self._folder, BotFile(path, entry.read(), bool(entry.mode & stat.S_IXUSR)))
+        return entry.size
 
 
 def _fold(name: str) -> str:
