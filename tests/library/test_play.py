@@ -223,7 +223,7 @@ def test_a_mapping_is_read_as_strictly_as_a_file() -> None:
         arena.League({"name": "odd", "players": [first]})
     with pytest.raises(SpecError, match="name of 1 to 40 characters"):
         arena.League({"name": "odd", "players": [{"bot": first, "name": "../../up"}]})
-    with pytest.raises(SpecError, match=r"^players: expected text or a list"):
+    with pytest.raises(SpecError, match=r"^players: expected text or an object or a list"):
         arena.League({"name": "odd", "game": "nim", "cycles": 1, "players": 5}).run()
 
 
