@@ -10,6 +10,7 @@ import msgspec
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
+from arena.league.history import EndedRun
 from arena.league.standings import entrants
 from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
@@ -66,12 +67,16 @@ class BotReport(msgspec.Struct, frozen=True):
 
 
 class AuthorReport(msgspec.Struct, frozen=True):
-    """The report for an author on their bots. `judge`: whose opinion the costs of decisions are; empty without one."""
+    """The report for an author on their bots. `judge`: whose opinion the costs of decisions are; empty without one.
+
+    `runs`: the runs of the league that have ended.
+    """
 
     author: str
     standings: Standings
     judge: str
     bots: tuple[BotReport, ...]
+    runs: tuple[EndedRun, ...] = ()
 
 
 def player_profile(

@@ -89,6 +89,7 @@ def _reports(request: ReportAuthors) -> Iterator[AuthorReport]:
         sums = store.sums(state.blocks)
         table = standings_after(state, sums)
         mistakes = kept_mistakes(store, state, table.rows)
+        runs = store.runs(state.tournament.name)
         judge, costs = (mistakes.by, mistakes.by_name) if mistakes else ("", {})
         authors, bots = authors_of(request.results, state.tournament), defaultdict[str, list[BotReport]](list)
         for name in (row.name for row in table.rows if row.name in authors):
@@ -98,7 +99,7 @@ def _reports(request: ReportAuthors) -> Iterator[AuthorReport]:
             bots[authors[name]].append(BotReport(page, faulty, costs.get(name)))
     if not bots:
         raise SpecError(f"league {state.tournament.name}: no player is a submitted bot, so that nobody is an author")
-    yield from (AuthorReport(author, table, judge, tuple(bots[author])) for author in sorted(bots))
+    yield from (AuthorReport(author, table, judge, tuple(bots[author]), runs) for author in sorted(bots))
 
 
 def _read_faulty(store: MatchStore, profile: Profile) -> Iterator[MatchRecord]:

@@ -13,6 +13,7 @@ from arena.league.profiles import AuthorReport
 from arena.match.record import MatchRecord
 from arena.report.coaching import mistake_text
 from arena.report.formats import LONGEST_NAME_AT_ALL, Style, escape, escape_html, intervals
+from arena.report.history import standing_columns
 from arena.report.leaderboard import summary_sentence
 from arena.report.matches import fault_reasons
 from arena.report.profile import profile_page
@@ -58,6 +59,8 @@ def _pieces(report: AuthorReport, style: Style) -> Iterator[str]:
     yield style.sentences([summary_sentence(report.standings)])
     for bot in report.bots:
         yield from profile_page(bot.page).text(style)
+        if report.runs[1:]:
+            yield style.table(standing_columns(bot.page.row.name, report.runs))
         for record in bot.faulty:
             yield from _fault_pieces(record, bot.page.row.name, style)
         if bot.mistakes is not None:

@@ -116,12 +116,12 @@ def _interval_cells(
     """Return the function that makes the cells of a column of values with intervals, in units of 1 / `scale`."""
 
     def cells(rows: TableRows, _style: Style) -> list[str]:
-        return intervals([_read_interval(row, name) for row in rows], digits, scale, is_signed=is_signed)
+        return intervals([read_interval(row, name) for row in rows], digits, scale, is_signed=is_signed)
 
     return cells
 
 
-def _read_interval(row: Mapping[str, Any], name: str) -> Interval | None:
+def read_interval(row: Mapping[str, Any], name: str) -> Interval | None:
     """Read an interval from a row; an end that is not known is infinite."""
     value, low, high = (row.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:

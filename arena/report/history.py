@@ -6,9 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from arena.league.history import EndedRun
-from arena.report.formats import UNKNOWN, Column, Style, align, clip_names, two_decimals
+from arena.report.columns import read_interval
+from arena.report.formats import UNKNOWN, Column, Style, align, clip_names, intervals, two_decimals
 from arena.report.page import Page, Records
-from arena.text import counted
+from arena.text import counted, printable
 
 MOST_RUNS_SHOWN: Final = 6
 """The latest runs that a table for a terminal has; other formats have all."""
@@ -42,6 +43,23 @@ def run_sentence(run: EndedRun) -> str:
     changes = f"; {', '.join(run.changes)}" if run.changes else ""
     players, matches = counted(len(run.rows), "player"), counted(run.matches, "match", "matches")
     return f"run {run.number}, ended {run.ended_at[:16].replace('T', ' ')} UTC: {players}, {matches}{changes}"
+
+
+def standing_columns(name: str, runs: Sequence[EndedRun]) -> list[Column]:
+    """Return the standing of one player, a row a run in which they played: version, rank and rating."""
+    rows = [(run, row) for run in runs for row in run.rows if row.get("player") == name]
+    ratings = [read_interval(row, "rating") for _, row in rows]
+    return [
+        Column("run", [str(run.number) for run, _ in rows], is_key=True),
+        Column("ended (UTC)", [run.ended_at[:16].replace("T", " ") for run, _ in rows], align="left"),
+        Column(
+            "version",
+            [printable(f"{row.get('version')} ({str(row.get('hash'))[:8]})") for _, row in rows],
+            align="left",
+        ),
+        Column("rank", [_cell(row)[0] for _, row in rows]),
+        Column("rating\n±95 %", intervals(ratings)),
+    ]
 
 
 def _columns(runs: Sequence[EndedRun]) -> list[Column]:

@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from support.store_made import tournament, writing
 from support.tampering import execute_sql
 
 from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.league.history import EndedRun
 from arena.league.state import state_of
 from arena.operations.events import Counted, Event
 from arena.operations.leagues import league_table
@@ -82,6 +84,15 @@ def test_a_new_version_plays_its_matches_and_the_former_table_stays(course: Term
     assert course.arena(f"{TABLE} course@2").out == course.arena(TABLE).out
     assert course.arena(f"{TABLE} course@{two.ended_at[:10]}").out == course.arena(TABLE).out
     assert verify_leagues(VerifyLeagues()) == ()
+    assert course.arena("report course --to reports").code == 0
+    standing = [line for line in Path("reports/ann.md").read_text().splitlines() if re.match(r"\| +\d \| \d{4}-", line)]
+    assert [row["hash"][:8] in line for row, line in zip(_rows("ann", one, two), standing, strict=True)] == [True, True]
+    assert "ended (UTC)" in Path("reports/ann.html").read_text()
+
+
+def _rows(name: str, *runs: EndedRun) -> list[dict[str, Any]]:
+    """The rows of a player in these runs."""
+    return [row for run in runs for row in run.rows if row["player"] == name]
 
 
 def test_a_version_that_comes_back_has_its_matches_and_a_run_without_work_is_none(course: Terminal) -> None:
