@@ -180,9 +180,9 @@ def test_a_full_disk_of_a_worker_is_told_and_others_play(cluster: Cluster, undis
     small, _ = cluster.host(disk_mib=1), cluster.workers(1)
     small.run("sh", "-c", "mkdir cache; cat /dev/zero > filler")
     cluster.start_worker(small)
-    process = cluster.start_league()
+    cluster.wait_for_workers(2)
 
-    err = cluster.finish(process)
+    err = cluster.finish(cluster.start_league())
 
     assert f"worker {small.name}-0" in err
     assert "No space left on device" in err
