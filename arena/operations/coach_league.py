@@ -1,4 +1,4 @@
-"""What the decisions of the players of a league cost, by match; known judgements are not made again."""
+"""Costs of the decisions of the players of a league, by match; known judgements are not made again."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -83,7 +83,7 @@ def kept_mistakes(store: MatchStore, state: LeagueState, rows: "Sequence[Row]") 
 
 
 class _Tally:
-    """What came out for the matches so far, of `total`."""
+    """Sums over the matches judged so far, of `total`."""
 
     def __init__(self, total: int, on: OnEvent) -> None:
         self.sums, self.failures, self.judged, self.by = MistakeSums(), Counter[str](), 0, ""

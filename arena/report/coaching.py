@@ -76,11 +76,9 @@ def better_text(decision: JudgedDecision) -> str:
 def _second_text(other: Judgement, mistake: JudgedDecision) -> str:
     """Return what another judge thinks of a decision that is a mistake to the first one."""
     decision = next(one for one in other.decisions if (one.step, one.seat) == (mistake.step, mistake.seat))
-    return (
-        f"not judged, {decision.reason}"
-        if decision.reason
-        else (better_text(decision) if decision.is_mistake else "no mistake")
-    )
+    if decision.reason:
+        return f"not judged, {decision.reason}"
+    return better_text(decision) if decision.is_mistake else "no mistake"
 
 
 def mistakes_by_step(judgement: Judgement) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""What the decisions of each player of a league cost, from judged matches.
+"""Costs of the decisions of each player of a league, from judged matches.
 
 Rule: decisions of a block are not independent of each other, blocks are: the interval is that of a ratio of two sums
 over blocks. Source: W. G. Cochran, Sampling Techniques, 3rd edition, 6.4.

@@ -124,17 +124,26 @@ class MatchStore:
         self._write(query, tournament.name, len(former) + 1, ended_at, text, standings, digest)
 
     def snapshots(self, league: str) -> tuple[Snapshot, ...]:
-        """Return the ends of a league's runs, the first one first. DamagedStore if one was edited, or is missing."""
+        """Return the ends of a league's runs, the first one first. DamagedStore if one was edited or cut out.
+
+        Nothing tells that the last ones are still there.
+        """
         query = (
             "SELECT number, ended_at, CAST(tournament AS BLOB), CAST(standings AS BLOB), digest FROM snapshot"
             " WHERE league = ? ORDER BY number"
         )
-        known = []
+        known: list[Snapshot] = []
         for place, (number, ended_at, text, standings, digest) in enumerate(self._read(query, league), start=1):
-            content = b"\n".join((str(ended_at).encode(), text, standings))
-            if number != place or sha256(content).hexdigest() != digest:
+            try:
+                content = b"\n".join((ended_at.encode(), text, standings))
+                tournament = msgspec.json.decode(text, type=Tournament)
+                ended_run(number, ended_at, standings, tournament, None)
+                is_sound = (number, tournament.name, digest) == (place, league, sha256(content).hexdigest())
+            except rows.UNREADABLE:
+                is_sound = False
+            if not is_sound:
                 raise DamagedStore(f"{self._path}: league {league}: run {place} of its history was edited or damaged")
-            known.append(Snapshot(number, ended_at, msgspec.json.decode(text, type=Tournament), standings))
+            known.append(Snapshot(number, ended_at, tournament, standings))
         return tuple(known)
 
     def runs(self, league: str) -> tuple[EndedRun, ...]:

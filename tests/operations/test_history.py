@@ -5,6 +5,7 @@ import re
 import time
 from contextlib import closing
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 from support.store_made import tournament, writing
-from support.tampering import execute_sql
+from support.tampering import execute_sql, opened
 
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.history import EndedRun
@@ -154,10 +155,36 @@ def test_the_secret_of_a_former_run_can_be_published(course: Terminal) -> None:
 def test_an_edited_history_is_found(course: Terminal) -> None:
     """A changed row is refused by whoever reads it; standings of other matches are named by `verify`."""
     run()
+    with opened(course.results) as connection:
+        (whole,) = connection.execute("SELECT * FROM snapshot").fetchall()
+    for column, value in (
+        ("standings", b"nonsense"),
+        ("standings", whole[4].replace(b"12", b"13")),
+        ("tournament", b"{}"),
+        ("tournament", whole[3].replace(b'"course"', b'"corsue"')),
+        ("ended_at", b"\xff"),
+        ("number", 2),
+    ):
+        for digest in (whole[5], fitting_digest(whole, column, value)):
+            with opened(course.results) as connection:
+                connection.execute(f"UPDATE snapshot SET {column} = ?, digest = ?", (value, digest))
+            is_forged = column == "standings" and value != b"nonsense" and digest != whole[5]
+            if not is_forged:  # `verify` compares it with the matches
+                with pytest.raises(DamagedStore, match="run 1 of its history"):
+                    read_history(ReadHistory())
+            assert [problem for problem in verify_leagues(VerifyLeagues()) if "run 1" in problem]
+            with opened(course.results) as connection:
+                connection.execute("DELETE FROM snapshot")
+                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", whole)
     execute_sql(course.results, "UPDATE snapshot SET standings = replace(standings, '12', '13')")
-    with pytest.raises(DamagedStore, match="run 1 of its history"):
-        read_history(ReadHistory())
     assert [problem for problem in verify_leagues(VerifyLeagues()) if "run 1 of its history" in problem]
+
+
+def fitting_digest(row: tuple[Any, ...], column: str, value: Any) -> str:
+    """The digest of a snapshot in which a column has that value, as one who knows the code writes it."""
+    names = ("league", "number", "ended_at", "tournament", "standings")
+    parts = [value if name == column else old for name, old in zip(names, row, strict=False)][2:]
+    return sha256(b"\n".join(part if isinstance(part, bytes) else part.encode() for part in parts)).hexdigest()
 
 
 def test_what_a_pattern_takes(course: Terminal) -> None:
