@@ -120,14 +120,13 @@ class MatchStore:
             return
         ended_at = max(ended_at, former[-1].ended_at) if former else ended_at  # the clock may have gone back
         digest = sha256(b"\n".join((ended_at.encode(), text, standings))).hexdigest()
-        query = "INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)"
-        self._write(query, tournament.name, len(former) + 1, ended_at, text, standings, digest)
+        row = (tournament.name, len(former) + 1, ended_at, text, standings, digest)
+        with database.transaction(self._connection, self._path):
+            self._connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._connection.execute("UPDATE league SET runs = ? WHERE name = ?", (row[1], row[0]))
 
     def snapshots(self, league: str) -> tuple[Snapshot, ...]:
-        """Return the ends of a league's runs, the first one first. DamagedStore if one was edited or cut out.
-
-        Nothing tells that the last ones are still there.
-        """
+        """Return the ends of a league's runs, the first one first. DamagedStore if one was edited or deleted."""
         query = (
             "SELECT number, ended_at, CAST(tournament AS BLOB), CAST(standings AS BLOB), digest FROM snapshot"
             " WHERE league = ? ORDER BY number"
@@ -144,6 +143,10 @@ class MatchStore:
             if not is_sound:
                 raise DamagedStore(f"{self._path}: league {league}: run {place} of its history was edited or damaged")
             known.append(Snapshot(number, ended_at, tournament, standings))
+        stored = self._read("SELECT runs FROM league WHERE name = ?", league)
+        if stored != [(len(known),)] and (known or stored):
+            reason = f"the last ones of its history are gone: {counted(len(known), 'run is', 'runs are')} there"
+            raise DamagedStore(f"{self._path}: league {league}: {reason}")
         return tuple(known)
 
     def runs(self, league: str) -> tuple[EndedRun, ...]:

@@ -15,14 +15,15 @@ from arena.store import history, owners, rows
 
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
-VERSION: Final = 17
+VERSION: Final = 18
 """The version of the layout, kept in the file as `user_version`."""
 _TABLES: Final = (
     """CREATE TABLE bot (
         digest TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, submitted_at TEXT NOT NULL
     ) WITHOUT ROWID""",
     """CREATE TABLE league (
-        name TEXT PRIMARY KEY, tournament BLOB NOT NULL, digest TEXT NOT NULL, standings BLOB
+        name TEXT PRIMARY KEY, tournament BLOB NOT NULL, digest TEXT NOT NULL, standings BLOB,
+        runs INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID""",
     "CREATE TABLE pairing (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, players TEXT NOT NULL)",
     rows.BLOCK_TABLE,
@@ -39,7 +40,7 @@ _TABLES: Final = (
     """CREATE TABLE hand_in (
         name TEXT NOT NULL, at TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (name, at, digest)
     ) WITHOUT ROWID""",
-    # The ends of a league's runs: the tournament with its players then, and its standings.
+    # The ends of a league's runs, `league.runs` of them: the tournament with its players then, and its standings.
     """CREATE TABLE snapshot (
         league TEXT NOT NULL, number INTEGER NOT NULL, ended_at TEXT NOT NULL, tournament BLOB NOT NULL,
         standings BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (league, number)

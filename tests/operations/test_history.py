@@ -176,6 +176,13 @@ def test_an_edited_history_is_found(course: Terminal) -> None:
             with opened(course.results) as connection:
                 connection.execute("DELETE FROM snapshot")
                 connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", whole)
+    execute_sql(course.results, "DELETE FROM snapshot")
+    assert [
+        problem for problem in verify_leagues(VerifyLeagues()) if "the last ones of its history are gone" in problem
+    ]
+    assert "0 runs are there" in course.arena("league history").err
+    with opened(course.results) as connection:
+        connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", whole)
     execute_sql(course.results, "UPDATE snapshot SET standings = replace(standings, '12', '13')")
     assert [problem for problem in verify_leagues(VerifyLeagues()) if "run 1 of its history" in problem]
 
