@@ -26,6 +26,8 @@ KINDS = [
     "hanabi(players=3)",
     "battleship(board_width=3,board_height=3,ship_sizes=[1;2],ship_values=[1.1;2.3],num_shots=4)",  # scores in tenths
     "breakthrough(rows=6,columns=6)",
+    "chess",  # with a notation
+    "go(board_size=5)",
 ]
 
 

@@ -103,7 +103,7 @@ def test_nothing_but_views_and_the_name_of_the_package_is_of_openspiel(name: str
         seat.pop("lines", None)
     told = json.dumps({**plain, "game": "", "package": "", "bots": ""})
     assert "spiel" not in told.lower()
-    assert record.rules == f"{package.version}/1"
+    assert record.rules == openspiel.rules_version()
     assert problems(record) == []
 
 
@@ -118,7 +118,7 @@ def test_another_version_of_openspiel_is_told() -> None:
     assert problems(record) == [
         (
             "m: played by rules 1.5/1 of openspiel:leduc_poker;"
-            f" this arena plays rules {here.version}/1 and cannot replay it"
+            f" this arena plays rules {here.version}/2 and cannot replay it"
         )
     ]
     assert other_package(record) == (

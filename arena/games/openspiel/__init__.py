@@ -19,8 +19,8 @@ from arena.text import cut, printable, unknown
 
 PREFIX: Final = "openspiel"
 DISTRIBUTION: Final = "open_spiel"
-_ADAPTER: Final = "1"
-"""Changes whenever the adapter would play the same actions and luck otherwise."""
+_ADAPTER: Final = "2"
+"""Changes whenever the adapter would play the same actions and luck otherwise, or bots get other messages."""
 _NAME: Final = re.compile(r"openspiel:([A-Za-z0-9_]+)(\(.*\))?", re.ASCII)
 _LONGEST_NAME: Final = 400
 _PARAMETER: Final = re.compile(r"(\w+)\s*=")

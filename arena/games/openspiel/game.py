@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 import pyspiel
@@ -26,11 +26,13 @@ from arena.games.api import (
     Seat,
     Turn,
     Weighted,
+    Word,
     ranks_by_score,
     read_action,
     with_names,
 )
 from arena.games.base import BaseGame
+from arena.games.openspiel.notation import Notation, notation_of
 from arena.text import cut, printable
 
 VIEW_LIMIT: Final = 1 << 19
@@ -47,10 +49,11 @@ ViewName = Literal["information_state_string", "information_state_tensor", "obse
 
 
 class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An action by OpenSpiel's number, and its text here; a bot may leave the text out."""
+    """An action by OpenSpiel's number, its text here, and as a move of engines; a bot may leave the last two out."""
 
     id: Number
-    text: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    text: Word = ""
+    move: Word = ""
 
     def __str__(self) -> str:
         return self.text
@@ -71,12 +74,13 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SpielState:
     """A state of OpenSpiel, with the draws so far and the names of what views have. Equal if play was equal."""
 
-    __slots__ = ("draws", "legal", "spiel", "turn", "views")
+    __slots__ = ("draws", "legal", "notation", "spiel", "turn", "views")
 
     def __init__(self, spiel: Any, draws: int, views: tuple[str, ...]) -> None:
-        self.spiel, self.draws, self.views = spiel, draws, views
+        self.spiel, self.draws, self.views, self.notation = spiel, draws, views, notation_of(spiel)
         self.turn = _turn_of(spiel, draws)
-        self.legal = {seat: _legal(spiel, seat) for seat in self.turn.seats} if isinstance(self.turn, Decision) else {}
+        seats = self.turn.seats if isinstance(self.turn, Decision) else ()
+        self.legal = {seat: _legal(spiel, seat, self.notation) for seat in seats}
 
     def after(self, spiel: Any, *, draws: int = 0) -> "SpielState":
         """Wrap a state of OpenSpiel that follows this one."""
@@ -147,7 +151,7 @@ class OpenSpielGame(BaseGame):
             view[name] = value if isinstance(value, str) else [_as_short_number(number) for number in value]
         if self.is_open:
             view["history"] = state.spiel.history()
-        return view
+        return view if state.notation is None else view | state.notation.view(state.spiel)
 
     def legal(self, state: SpielState, seat: Seat) -> tuple[NumberedAction, ...]:
         """Return OpenSpiel's legal actions in its order."""
@@ -166,7 +170,7 @@ class OpenSpielGame(BaseGame):
         return numbers
 
     def parse(self, state: SpielState, seat: Seat, raw: Json) -> NumberedAction:
-        """Return the legal action with that id; its text, if there is one, must be the right one.
+        """Return the legal action with that id; its text and move, if they are there, must be the right ones.
 
         MalformedReply or IllegalAction if there is none.
         """
@@ -176,9 +180,11 @@ class OpenSpielGame(BaseGame):
         if not legal:
             raise IllegalAction(f"seat {seat} is not to move")
         for candidate in legal:
-            if candidate.id == action.id and action.text in {"", candidate.text}:
+            is_named = action.text in {"", candidate.text} and action.move in {"", candidate.move}
+            if candidate.id == action.id and is_named:
                 return candidate
-        raise IllegalAction(f"not possible now: {action.id} {printable(cut(action.text))}".rstrip(), hint=hint)
+        name = printable(cut(f"{action.text} {action.move}".strip()))
+        raise IllegalAction(f"not possible now: {action.id} {name}".rstrip(), hint=hint)
 
     def apply(self, state: SpielState, actions: Mapping[Seat, NumberedAction]) -> SpielState:
         """Return the state after the actions; in a decision of all, a seat without a choice does action 0."""
@@ -260,15 +266,16 @@ def _turn_of(spiel: Any, draws: int) -> Turn:
     return Decision((Seat(spiel.current_player()),))
 
 
-def _legal(spiel: Any, seat: Seat) -> tuple[NumberedAction, ...]:
+def _legal(spiel: Any, seat: Seat, notation: Notation | None) -> tuple[NumberedAction, ...]:
     """Return the legal actions; long texts are cut, and equal or empty ones get the id."""
     ids = spiel.legal_actions(seat)
     texts = [cut(printable(" ".join(spiel.action_to_string(seat, number).split()))) for number in ids]
+    moves = [""] * len(ids) if notation is None else notation.moves(spiel, ids)
     count = Counter(texts)
     count[""] = len(texts) + 1
     return tuple(
-        NumberedAction(number, text if count[text] == 1 else f"{text} (action {number})".lstrip())
-        for number, text in zip(ids, texts, strict=True)
+        NumberedAction(number, text if count[text] == 1 else f"{text} (action {number})".lstrip(), move)
+        for number, text, move in zip(ids, texts, moves, strict=True)
     )
 
 
