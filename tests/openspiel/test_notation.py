@@ -1,24 +1,26 @@
 """Chess and go as engines write them: known positions, lines and vertices from outside."""
 
+from typing import Any
+
 import pytest
 
 from arena.errors import IllegalAction
 from arena.games import load_game
-from arena.games.api import Decision, Seat
-from arena.games.openspiel.game import OpenSpielGame, SpielState
+from arena.games.api import Decision, Game, Seat
+from arena.games.openspiel.game import SpielState
 
 pytestmark = pytest.mark.slow
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 WHITE, BLACK = Seat(1), Seat(0)
 
 
-def played(game: OpenSpielGame, moves: list[str]) -> SpielState:
+def played(game: Game[Any, Any], moves: list[str]) -> SpielState:
     """The state after these moves, each found by the `move` of a legal action."""
-    state = game.setup({}, 2)
+    state: SpielState = game.setup({}, 2)
     for move in moves:
         assert isinstance(state.turn, Decision)
         (seat,) = state.turn.seats
-        (action,) = [action for action in game.legal(state, seat) if action.move == move]
+        (action,) = [action for action in state.legal[seat] if action.move == move]
         assert game.parse(state, seat, {"id": action.id, "move": move}) == action
         state = game.apply(state, {seat: action})
     return state
@@ -56,7 +58,7 @@ def test_chess_has_lan_san_and_fen(moves: list[str], sans: set[str], fen: str) -
     assert (view["start"], view["moves"]) == (START, moves)
     assert view["fen"].split()[:3] == fen.split()[:3]
     assert view["fen"].split()[4:] == fen.split()[4:]
-    texts = {action.text for action in game.legal(state, BLACK)}
+    texts = {action.text for action in state.legal[BLACK]}
     assert sans <= texts
     assert game.setup({}, 2).turn == Decision((WHITE,))
 
@@ -76,8 +78,8 @@ def test_go_has_vertices() -> None:
 def test_a_wrong_move_beside_the_right_id_is_refused() -> None:
     """As a wrong text is; both may be left out."""
     game = load_game("openspiel:chess")
-    state = game.setup({}, 2)
-    first = game.legal(state, WHITE)[0]
+    state: SpielState = game.setup({}, 2)
+    first = state.legal[WHITE][0]
 
     assert game.parse(state, WHITE, {"id": first.id}) == first
     with pytest.raises(IllegalAction, match=f"not possible now: {first.id} h7h5"):
@@ -88,10 +90,10 @@ def test_a_wrong_move_beside_the_right_id_is_refused() -> None:
 def test_other_games_have_no_moves(name: str) -> None:
     """Their actions and views are those of OpenSpiel alone."""
     game = load_game(f"openspiel:{name}")
-    state = game.setup({}, 2)
+    state: SpielState = game.setup({}, 2)
     state = state if isinstance(state.turn, Decision) else game.resolve(state, (3,))
 
     assert isinstance(state.turn, Decision)
     (seat,) = state.turn.seats
-    assert not any(action.move for action in game.legal(state, seat))
+    assert not any(action.move for action in state.legal[seat])
     assert "moves" not in game.observe(state, seat)
