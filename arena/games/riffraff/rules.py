@@ -70,7 +70,7 @@ class RiffRaff(BaseGame):
     parse = staticmethod(legality.parse)
     resolve = staticmethod(turns.apply_noise)
     describe = staticmethod(describe)
-    news = staticmethod(captions.round_news)
+    news = staticmethod(captions.news)
     trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
         {"weather": "still", "simulations": 0},
         {"weather": "storm"},

@@ -129,7 +129,7 @@ class RiffRaffSimulator:
         loaded = after.last[-1]
         words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
         words += [captions.settling(loaded)]
-        words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, loaded.seat)}" for fall in loaded.fallen]
+        words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, f'seat {loaded.seat}')}" for fall in loaded.fallen]
         return "; ".join(words)
 
     def budget(self, state: State) -> int:

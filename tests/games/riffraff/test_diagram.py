@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.riffraff_scenes import AT_SEA, LISTING, ONE_CRATE, TIPPED, fresh
 
+from arena.games.api import news_of
+from arena.games.riffraff import GAME
 from arena.games.riffraff.drawing.diagram import LETTERS, describe, pose_on_ship
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, contains, hull, piece_solids
 from arena.games.riffraff.geometry import extents, multiply, rotate, rotation_about, ship_rotation
@@ -25,7 +27,20 @@ def test_what_was_caught_is_told() -> None:
     lines = describe(AT_SEA).splitlines()
 
     assert "out of the game: bottle x1, crate x1, rat x1" in lines
-    assert "  k12 rat fell at x -70 y -81: caught, out of the game" in lines
+    assert "  k12 rat fell at x -70 y -81: caught by seat 2, out of the game" in lines
+
+
+def test_news_name_the_player_the_place_and_falls_by_fate() -> None:
+    """One line a placement, with names in place of seats; nothing falls under the second."""
+    before = replace(AT_SEA, placements=30)
+    (last,) = AT_SEA.last
+    held = replace(AT_SEA, last=(replace(last, area=4, fallen=()),))
+    names = ("ann", "bob", "cid", "dan")
+    falls = "rat and crate fell, caught by cid, out of the game; plank fell, not caught, to cid"
+
+    assert news_of(GAME, before, AT_SEA, names) == (f"cid put a bottle on the lowest yard; {falls}",)
+    assert news_of(GAME, before, held, names) == ("cid put a bottle on the deck by the stern",)
+    assert news_of(GAME, AT_SEA, AT_SEA, names) == ()
 
 
 @pytest.mark.parametrize("table", [LISTING, TIPPED], ids=["heeled", "tipped"])

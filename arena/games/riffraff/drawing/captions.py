@@ -9,6 +9,7 @@ from typing import Final
 
 from arena.games.api import HEADING, Seat
 from arena.games.riffraff.actions import Load
+from arena.games.riffraff.scene import AREAS, FIRST_YARD_AREA, Area
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
 from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
@@ -16,6 +17,8 @@ from arena.text import join_words
 
 _LEVEL_DEG: Final = 0.05
 """Below it an angle shows as 0.0 degrees, so that no side is named."""
+
+YARD_NAMES: Final = ("lowest", "middle", "highest")
 
 
 def title(state: State) -> str:
@@ -53,9 +56,11 @@ def what_next(state: State) -> str:
     return text
 
 
-def round_news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
-    """Report the new captain and the order of play, with the cards; after a round the pieces left, and the next."""
+def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
+    """Report a placement with its falls, a new captain with the order of play, and the end of a round."""
     lines = []
+    if after.placements != before.placements:
+        lines.append(placement(after.last[-1], names[after.last[-1].seat]))
     if before.phase in {Phase.CARD, Phase.NEW_CAPTAIN, Phase.ORDER} and len(after.order) == len(names):
         order = ", ".join(f"{names[seat]} ({after.players[seat].card})" for seat in after.order)
         lines.append(f"captain: {names[after.captain]}; order of play, by cards: {order}")
@@ -65,6 +70,22 @@ def round_news(before: State, after: State, names: Sequence[str]) -> tuple[str, 
     if after.round != before.round:
         lines.append(f"{HEADING}round {after.round} of {after.rounds} ---")
     return tuple(lines)
+
+
+def placement(loaded: Loaded, name: str) -> str:
+    """Report where a player put a piece, and the fates of the pieces that fell, those of one fate together."""
+    kinds = dict[str, list[str]]()
+    for fallen in loaded.fallen:
+        kinds.setdefault(fate(fallen, name), []).append(fallen.kind)
+    falls = [f"{join_words(fallen)} fell, {end}" for end, fallen in kinds.items()]
+    return "; ".join([f"{name} put a {loaded.kind} on {place(AREAS[loaded.area])}", *falls])
+
+
+def place(area: Area) -> str:
+    """Name the yard of an area, or its end of the deck."""
+    if area.is_yard:
+        return f"the {YARD_NAMES[(area.number - FIRST_YARD_AREA) // 2]} yard"
+    return f"the deck by the {'bow' if area.side_u > 0 else 'stern'}"
 
 
 def mover(state: State) -> Seat | None:
@@ -118,10 +139,10 @@ def standard_load(state: State, load: Load | None) -> str:
     return f"nobody may pass while a piece can be loaded: for seat {state.active} the referee {load}"
 
 
-def fate(fallen: Fallen, seat: Seat) -> str:
-    """Describe the fate of a piece that fell in the turn of `seat`."""
-    fates = {"removed": "caught, out of the game", "returned": f"caught alone, back to seat {seat}"}
-    return fates.get(fallen.fate, f"not caught, to seat {seat}")
+def fate(fallen: Fallen, name: str) -> str:
+    """Describe the fate of a piece that fell in the turn of the player `name`."""
+    fates = {"removed": f"caught by {name}, out of the game", "returned": f"caught alone, back to {name}"}
+    return fates.get(fallen.fate, f"not caught, to {name}")
 
 
 def _lean(degrees: float, positive: str, negative: str) -> str:

@@ -100,7 +100,7 @@ def _loaded_lines(loaded: Loaded) -> list[str]:
     lines = [head, f"  {captions.settling(loaded)}"]
     for fallen in loaded.fallen:
         place = f"x {fallen.x_mm:.0f} y {fallen.y_mm:.0f}"
-        lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, loaded.seat)}")
+        lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, f'seat {loaded.seat}')}")
     return lines
 
 

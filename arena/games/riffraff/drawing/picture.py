@@ -159,7 +159,6 @@ _SCALE: Final = 1250
 _FROM_ABOVE: Final = 800
 _GAP_M: Final = 0.001
 """The gap between a piece that is held and the yard over it."""
-_YARD_NAMES: Final = ("highest", "middle", "lowest")
 _COLUMNS: Final = 27
 """Letters in a line of words under water, beside the ball."""
 _LINES: Final = 8
@@ -324,7 +323,7 @@ def _draw_captions(state: State, window: Window) -> Iterator[str]:
 
 def _draw_tips(yards: Yards, right: float) -> Iterator[str]:
     """Describe under water, beside the ball, how each yard tips, the highest on top."""
-    for row, (name, yard) in enumerate(zip(_YARD_NAMES, reversed(yards), strict=True)):
+    for row, (name, yard) in enumerate(zip(reversed(captions.YARD_NAMES), reversed(yards), strict=True)):
         text = f"{name} yard {captions.heel(math.degrees(yard))}"
         yield words((right, _FRONT.surface + 34 + 16 * row), text, 12, f"{END} {ink(SHEET)}")
 
