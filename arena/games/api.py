@@ -14,6 +14,7 @@ import msgspec
 
 from arena import validation
 from arena.errors import MalformedReply
+from arena.games.looks import looks_of, paint_seats
 from arena.text import printable, shorten
 
 Seat = NewType("Seat", int)
@@ -154,7 +155,7 @@ class Game(Protocol[S, A]):
         """Describe the state for a person, in several lines; `names`, by seat, replace `seat 0`, `seat 1`."""
 
     def picture(self, state: S) -> str:
-        """Return the state as an SVG document."""
+        """Return the state as an SVG document. It has the colour of a seat by `arena.games.looks.seat_colour`."""
 
 
 LEAST_VALUE: Final = -0.25
@@ -405,9 +406,13 @@ def with_names(text: str, names: Sequence[str]) -> str:
     return _SEATS.sub(replace, text)
 
 
-def picture_with_names(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
-    """Return the picture of a state with names in place of `seat 0`, `seat 1`; long names are cut."""
-    return with_names(game.picture(state), [escape(printable(shorten(name, SHORT_NAME_MAX))) for name in names])
+def picture_with_names(game: Game[S, Any], state: S, names: Sequence[str], league: Sequence[str] = ()) -> str:
+    """Return the picture of a state in the colours of the players, with names in place of `seat 0`; long ones are cut.
+
+    `league`: the players of the league, which give the colours.
+    """
+    picture = paint_seats(game.picture(state), looks_of(names, league))
+    return with_names(picture, [escape(printable(shorten(name, SHORT_NAME_MAX))) for name in names])
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:

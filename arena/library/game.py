@@ -25,6 +25,7 @@ from arena.games.api import (
     require_simulator,
     simulator_of,
 )
+from arena.games.looks import paint_seats
 from arena.games.luck import index_at
 from arena.library.table import Picture
 
@@ -101,7 +102,7 @@ class Rules:
 
     def picture(self, state: Any) -> Picture:
         """Return the state as an SVG document, which a notebook draws."""
-        return Picture(self._game.picture(state))
+        return Picture(paint_seats(self._game.picture(state)))
 
     def __repr__(self) -> str:
         return f"<rules of {self.name}, version {self.version}>"

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.errors import CheckFailed
+from arena.games.looks import LOOKS
 from arena.league.profiles import ignored_fields
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.judgement import Judgement
@@ -72,6 +73,12 @@ def assets() -> Iterator[tuple[str, bytes]]:
     for asset in (files("arena.site") / "assets").iterdir():
         if asset.is_file():
             yield f"assets/{asset.name}", asset.read_bytes()
+    yield "assets/looks.css", "".join(map(_look_rule, range(len(LOOKS)))).encode()
+
+
+def _look_rule(number: int) -> str:
+    """Return the CSS of the class `look-N`, whose `--look` is the colour of the players with that look."""
+    return f".look-{number} {{ --look: light-dark({LOOKS[number].light}, {LOOKS[number].dark}); }}\n"
 
 
 def collect_contents(
@@ -142,7 +149,8 @@ def match_files(
     try:
         record = record_of(stored)
         judgements = store.judgements.read_all(stored) or judge(record)
-        data = match_data(record, stored, private, judgements, has_motions=has_motions(record))
+        league = [player.name for player in view.state.tournament.players]
+        data = match_data(record, stored, private, judgements, league=league, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return

@@ -55,11 +55,15 @@ class StepData(msgspec.Struct, omit_defaults=True):
 class PlayerData(msgspec.Struct, omit_defaults=True):
     """A player in a seat; `bot` are 8 digits of its hash, `banks_ms` its bank at the start and the end, if known.
 
+    `colours` of the player on white and on black, and its `shape` in a box of 24 by 24, the same in all its matches.
+
     Only of private players: `stderr_before` the first answer, `stderr` after the last, and the `hint` of a forfeit.
     """
 
     name: str
     bot: str
+    colours: tuple[str, str]
+    shape: str
     score: str = ""
     rank: int = 0
     luck: float | None = None

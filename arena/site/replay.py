@@ -31,6 +31,7 @@ from arena.games.api import (
     picture_with_names,
     value_of,
 )
+from arena.games.looks import LOOKS, looks_of
 from arena.match.judgement import Judgement
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
@@ -53,16 +54,21 @@ def match_data(
     private: Collection[str] = (),
     judgements: Sequence[Judgement] = (),
     *,
+    league: Sequence[str] = (),
     has_motions: bool = True,
 ) -> dict[str, Any]:
     """Return the match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
     `stored` gives the luck of a match that cannot be replayed. `has_motions`: simulations are made again, in as much
-    time as they took. `judgements`: costs of decisions, by the first of several judges. CheckFailed if the record
-    contradicts the rules.
+    time as they took. `judgements`: costs of decisions, by the first of several judges. `league`: the players of the
+    league, which give the colours. CheckFailed if the record contradicts the rules.
     """
     other = other_rules(record)
-    data = _recorded_data(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
+    data = (
+        _recorded_data(record, stored, other, league)
+        if other
+        else _DataBuilder(record, league, has_motions=has_motions).data()
+    )
     if judgements:
         add_costs(data, *judgements)
     add_times(data, record)
@@ -88,8 +94,8 @@ def module_of(game: str) -> str:
 class _DataBuilder:
     """A builder of the page data of one record."""
 
-    def __init__(self, record: MatchRecord, *, has_motions: bool) -> None:
-        self._record = record
+    def __init__(self, record: MatchRecord, league: Sequence[str], *, has_motions: bool) -> None:
+        self._record, self._league = record, league
         self._has_motions = has_motions
         self._game: Game[Any, Any] = load_game(record.game)
         self._moments = list(replay(record))
@@ -106,7 +112,7 @@ class _DataBuilder:
         add_faults(steps, record)
         module, pictured = module_of(record.game), self._steps_with_stills()
         views = _index_values(steps, "view", map(self._view_of, self._states)) if module else []
-        data = _make_data(record, steps, self._luck, self._motion_notice(), module)
+        data = _make_data(record, steps, self._luck, self._league, self._motion_notice(), module)
         data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
         data.stills = _compress(
             _index_values(steps, "still", (self._picture_of(self._states[number]) for number in pictured), pictured)
@@ -169,8 +175,8 @@ class _DataBuilder:
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
 
     def _picture_of(self, state: Any) -> str:
-        """Return the picture of a position with the players' names."""
-        return picture_with_names(self._game, state, self._record.players)
+        """Return the picture of a position with the players' names and colours."""
+        return picture_with_names(self._game, state, self._record.players, self._league)
 
     def _motions(self, steps: list[StepData]) -> list[Json]:
         """Return the movements of all simulations that can be made again here and come out as recorded."""
@@ -195,7 +201,7 @@ def _describe_draw(turn: Chance, step: ChanceStep) -> str:
     return f"{word}: {' '.join(map(str, step.outcome)) if count <= SHOWN_FACES else f'{count} items'}"
 
 
-def _recorded_data(record: MatchRecord, stored: MatchResult | None, notice: str) -> MatchData:
+def _recorded_data(record: MatchRecord, stored: MatchResult | None, notice: str, league: Sequence[str]) -> MatchData:
     """Return a match by rules that are not available: its steps as recorded, without positions."""
     steps = [StepData("the start", kind="start")]
     for step in record.steps:
@@ -207,10 +213,17 @@ def _recorded_data(record: MatchRecord, stored: MatchResult | None, notice: str)
     add_faults(steps, record)
     by_seat = () if stored is None else tuple(seat_luck / LUCK_UNIT for seat_luck in stored.luck)
     luck = MatchLuck("" if stored is None else stored.luck_version, by_seat, ())
-    return _make_data(record, steps, luck, notice)
+    return _make_data(record, steps, luck, league, notice)
 
 
-def _make_data(record: MatchRecord, steps: list[StepData], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
+def _make_data(
+    record: MatchRecord,
+    steps: list[StepData],
+    luck: MatchLuck,
+    league: Sequence[str],
+    notice: str,
+    module: str = "",
+) -> MatchData:
     """Return the data that need no rules; pictures are added later."""
     names = record.players
     return MatchData(
@@ -219,7 +232,7 @@ def _make_data(record: MatchRecord, steps: list[StepData], luck: MatchLuck, noti
         title=f"{record.game}: {' v '.join(names) if len(names) <= _NAMED else f'{len(names)} players'}",
         result=result_line(record),
         module=module,
-        players=_player_data(record, luck),
+        players=_player_data(record, luck, league),
         others=partners(record.match, len(record.seats)),
         steps=steps,
         marks=_marks(steps, luck, record),
@@ -263,18 +276,21 @@ def _round(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(round(value, _PLACES) + 0.0 for value in values)
 
 
-def _player_data(record: MatchRecord, luck: MatchLuck) -> tuple[PlayerData, ...]:
+def _player_data(record: MatchRecord, luck: MatchLuck, league: Sequence[str]) -> tuple[PlayerData, ...]:
     """Return the data of each player by seat, without what is private."""
+    looks = [LOOKS[look] for look in looks_of(record.players, league)]
     return tuple(
         PlayerData(
             name=entry.player,
             bot=entry.bot[:8],
+            colours=(look.light, look.dark),
+            shape=look.shape,
             score="" if record.scores is None else str(record.scores[seat]),
             rank=record.ranks[seat],
             luck=round(luck.by_seat[seat], _PLACES) if luck.version else None,
             total_ms=entry.deciding_ms,
         )
-        for seat, entry in enumerate(record.seats)
+        for seat, (entry, look) in enumerate(zip(record.seats, looks, strict=True))
     )
 
 

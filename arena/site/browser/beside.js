@@ -1,5 +1,5 @@
 // Another match of the block beside this one: the same luck, other seats. It follows by the draws they share.
-import { el } from "./dom.js";
+import { el, paint, shape } from "./dom.js";
 import { sentence } from "./board.js";
 import { stage } from "./stage.js";
 
@@ -40,8 +40,9 @@ export async function beside(match, stages, parts, now, read) {
 async function second(match, other) {
   const picture = await stage(other);
   const line = el("p", { class: "line" });
-  const players = other.players.map((player, seat) => el("span", { class: `seat-text seat-${seat}` }, player.name, " "));
+  const players = other.players.map((player, seat) => el("span", { class: `seat-text seat-${seat}` }, shape(player, seat), player.name, " "));
   const node = el("div", { class: "second" }, picture.host, el("p", { class: "second-players" }, players), line);
+  paint(node, other);
   const partner = follow(match, other);
   const show = (number, seconds) => {
     picture.show(partner[number], seconds);

@@ -1,7 +1,7 @@
 // The player of one match: stage, controls, curve and list of steps around one number, the step.
 import { match as read } from "./data.js";
 import { curve } from "./curve.js";
-import { el, svg } from "./dom.js";
+import { el, paint, shape, svg } from "./dom.js";
 import { icon } from "./icons.js";
 import { beside } from "./beside.js";
 import { stage } from "./stage.js";
@@ -61,6 +61,7 @@ export async function start(root, match, { isWall = false } = {}) {
   const stages = el("div", { class: "stages" }, picture.host);
   const nodes = parts.map((part) => (part === picture ? stages : part.node));
   root.replaceChildren(...nodes);
+  paint(root, match);
   root.classList.add("arena-player");
   root.classList.toggle("is-wall", isWall);
   if (!isWall && match.others.length) root.append(await beside(match, stages, parts, () => state.now, read));
@@ -113,7 +114,7 @@ function seats(match) {
     const node = el(
       "li",
       { class: `seat seat-${seat}` },
-      el("div", { class: "seat-row" }, el("span", { class: "seat-name" }, player.name), score),
+      el("div", { class: "seat-row" }, el("span", { class: "seat-who" }, shape(player, seat), el("span", { class: "seat-name" }, player.name)), score),
       el("div", { class: "seat-row" }, el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`), clock),
       bank?.node,
     );

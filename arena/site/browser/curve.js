@@ -1,5 +1,5 @@
 // The chance of winning by step, a line a seat, with a bar at each costly decision.
-import { el, svg } from "./dom.js";
+import { el, shape, svg } from "./dom.js";
 
 const WIDTH = 1000;
 const HEIGHT = 160;
@@ -50,7 +50,7 @@ export function curve(match, go) {
     });
     told.replaceChildren(
       ...match.players.map((player, seat) =>
-        el("span", { class: `seat-text seat-${seat}` }, `${player.name} ${Math.round(100 * Math.min(1, Math.max(0, values[seat])))} % `),
+        el("span", { class: `seat-text seat-${seat}` }, shape(player, seat), `${player.name} ${Math.round(100 * Math.min(1, Math.max(0, values[seat])))} % `),
       ),
     );
   };

@@ -21,4 +21,12 @@ export function adopt(text) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
+/** The colours of the players of a match, as variables by seat for all that is drawn in that element. */
+export const paint = (node, match) =>
+  match.players.forEach(({ colours: [light, dark] }, seat) => node.style.setProperty(`--seat-${seat}`, `light-dark(${light}, ${dark})`));
+
+/** The shape of a player in its colour, which tells players apart without it. */
+export const shape = (player, seat) =>
+  svg("svg", { class: `shape seat-${seat}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: player.shape }));
+
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

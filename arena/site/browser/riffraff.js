@@ -8,7 +8,6 @@ import style from "./riffraff.css";
 
 adopt(style);
 const RADIANS = Math.PI / 180;
-const SEATS = [0x5b8bff, 0xff7566, 0x52c98d, 0xc58cf0];
 const FATES = { removed: "caught, out of the game", returned: "caught alone, back to the supply", to_supply: "not caught" };
 const VIEWS = { side: [60, -620, 240], bow: [620, -60, 230], above: [0.1, -40, 760] };
 const DROP_MM = 70;
@@ -189,7 +188,7 @@ class Harbour {
     this.newest = last?.id;
     if (!last) return;
     const hands = this.match.info.load.hands;
-    for (const [x, y] of last.load.hands_mm ?? []) this.marks.add(ring(x, y, hands.plane_mm + 1, hands.radius_mm, SEATS[last.seat]));
+    for (const [x, y] of last.load.hands_mm ?? []) this.marks.add(ring(x, y, hands.plane_mm + 1, hands.radius_mm, this.match.players[last.seat].colours[1]));
     for (const fall of last.fallen) this.marks.add(ring(fall.x_mm, fall.y_mm, hands.plane_mm + 1.5, 14, fall.fate === "removed" ? 0xffe08a : 0xffffff, 0.9));
   }
 

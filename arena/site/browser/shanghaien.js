@@ -4,7 +4,7 @@ import { card, captain, COLOURS, die, setFace } from "./tavern.js";
 import style from "./shanghaien.css";
 
 adopt(style);
-const SEATS = ["#2f62d9", "#c23b2e"];
+const SEATS = ["var(--seat-0)", "var(--seat-1)"];
 const NATIONS = Object.keys(COLOURS);
 // A table that is wider than high, and one for a phone held upright: places in px of the drawing.
 const WIDE = {
@@ -89,7 +89,7 @@ class Tavern {
   accountRows() {
     const rows = NATIONS.map((nation, number) => {
       const [x, y, aside] = this.at.crew(number);
-      const bars = SEATS.map((colour, seat) => svg("rect", { x: x + aside, y: y + 4 + this.at.gap * seat, width: 0, height: 12, rx: 3, fill: seat ? "#f0968c" : "#9dbcff" }));
+      const bars = SEATS.map((colour, seat) => svg("rect", { x: x + aside, y: y + 4 + this.at.gap * seat, width: 0, height: 12, rx: 3, fill: colour }));
       const sums = SEATS.map((_, seat) => svg("text", { x: x + this.at.ends, y: y + 15 + this.at.gap * seat, class: "sum", "text-anchor": "end" }));
       const isBeside = this.at === TALL;
       const label = svg("text", { x: isBeside ? x + 22 : x, y: isBeside ? y + 26 : y - 4, class: "small" }, nation);
