@@ -36,7 +36,8 @@ def start_game(request: NewGame) -> None:
     """Start a game of your own called NAME, in a new folder.
 
     The folder is a package with rules, tests, a bot and a tournament. It plays at once, by the rules of a small game
-    that you then change: connect_four hides nothing, kuhn_poker has cards that only one seat sees.
+    that you then change: connect_four hides nothing, kuhn_poker has cards that only one seat sees, and in goofspiel
+    all seats bid at once, hidden from each other.
 
     Example: arena new-game my_game --like kuhn_poker
     """

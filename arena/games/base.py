@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import MOST_SEATS, SHORT_NAME_MAX, Decision, Json, Randomness, Seat, Turn, read_action, with_names
+from arena.games.drawing import document, words
 from arena.text import describe_range
 
 _LINE_PX = 18
@@ -72,11 +72,6 @@ class BaseGame:
         """Draw the lines of `describe`, with room for names."""
         lines = self.describe(state).splitlines()
         longest = max([len(with_names(line, _LONGEST_NAMES)) for line in lines])
-        width, height = 20 + _LETTER_PX * longest, 20 + _LINE_PX * len(lines)
-        texts = [
-            f'<text x="10" y="{_LINE_PX * number + 6}" xml:space="preserve">{escape(line)}</text>'
-            for number, line in enumerate(lines, start=1)
-        ]
-        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-        start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="14">'
-        return "\n".join([start, *texts, "</svg>"])
+        more = 'font-family="monospace" xml:space="preserve"'
+        texts = [words(10, _LINE_PX * number + 6, line, more=more) for number, line in enumerate(lines, start=1)]
+        return document(20 + _LETTER_PX * longest, 20 + _LINE_PX * len(lines), texts)

@@ -12,6 +12,7 @@ import msgspec
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import Decision, Json, Number, Outcome, Over, Seat, Turn, ranks_by_score, read_action, with_names
 from arena.games.base import BaseGame
+from arena.games.drawing import document, token, words
 
 _DRAWN_MAX: Final = 60
 """The most counters of a heap that a line of a terminal shows."""
@@ -119,17 +120,14 @@ class Nim(BaseGame):
 
     def picture(self, state: State) -> str:
         """Draw counters as circles, a row a heap; a sentence when none is left."""
-        if not any(state.heaps):
-            text = '<text x="10" y="25" font-size="14" font-family="sans-serif">all heaps are empty</text>'
-            return f'<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">{text}</svg>'
-        circles = [
-            f'<circle cx="{20 + 24 * column}" cy="{20 + 24 * row}" r="10"/>'
+        counters = [
+            token(8 + 24 * column, 8 + 24 * row, size=24)
             for row, size in enumerate(state.heaps)
             for column in range(size)
         ]
-        width, height = 20 + 24 * max(state.heaps), 16 + 24 * len(state.heaps)
-        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-        return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *circles, "</svg>"])
+        parts = counters or [words(10, 25, "all heaps are empty")]
+        width, height = max(160, 16 + 24 * max(state.heaps)), 16 + 24 * len(state.heaps)
+        return document(width, height, parts, title=self.name, text=self.describe(state))
 
 
 GAME: Final = Nim()

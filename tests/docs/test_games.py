@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from support.docs_pages import ROOT, blocks
@@ -79,23 +80,37 @@ def test_the_game_of_the_page_is_built_from_nothing(tmp_path: Path, monkeypatch:
     assert "four_bot" in said
 
 
-def test_a_new_game_with_hidden_cards_keeps_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("like", ["kuhn_poker", "goofspiel"])
+def test_a_new_game_that_hides_something_keeps_the_contract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, like: str
+) -> None:
     """Under its own name; the tests that come with it are the checks of the contract."""
     monkeypatch.chdir(tmp_path)
 
-    assert execute(["new-game", "bluff", "--like", "kuhn_poker"]) == 0
+    assert execute(["new-game", "bluff", "--like", like]) == 0
     scope: dict[str, object] = {"__name__": "bluff.rules"}
     exec((tmp_path / "bluff" / "bluff" / "rules.py").read_text(), scope)
 
     game = scope["GAME"]
     assert (type(game).__name__, game.name) == ("Bluff", "bluff")  # type: ignore[attr-defined]
-    table = played_table(game, 2)  # type: ignore[arg-type]
-    assert [title for title, check in CHECKS.items() if findings(check, table)] == []
+    for seats in game.seat_counts:  # type: ignore[attr-defined]
+        table = played_table(game, seats)  # type: ignore[arg-type]
+        assert [title for title, check in CHECKS.items() if findings(check, table)] == []
     test = (tmp_path / "bluff" / "tests" / "test_rules.py").read_text()
     compile(test, "test_rules.py", "exec")
     assert 'load_game("bluff")' in test
     assert read_bot(tmp_path / "bluff" / "bots" / "bluff_bot").manifest.games == ("bluff",)
     assert "{{" not in "".join(path.read_text() for path in (tmp_path / "bluff").rglob("*") if path.is_file())
+
+
+def test_the_parts_of_a_picture_on_the_page_make_one() -> None:
+    """It is an SVG document with every part that the page names."""
+    (shown,) = [block.text for block in blocks(PAGE) if block.file == "four/picture.py"]
+    scope: dict[str, str] = {}
+    exec(shown, scope)
+
+    texts = [text.text for text in ET.fromstring(scope["svg"]).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["seat 0 to move", "king", "12", "x"]
 
 
 def test_what_an_installer_compiles_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from arena.games.api import HEADING, Json, Seat, with_names
+from arena.games.drawing import MIDDLE, PAPER, die, document, words
 from arena.games.shanghaien.cards import (
     COLOURS,
     NATIONS,
@@ -34,18 +35,7 @@ _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "mu
 """The task of a player by how many dice must be placed, and may be."""
 _LABEL_MAX = 11
 """Characters of a name in front of the row, whose six cards take 66 columns."""
-_SEAT_COLOURS = ("#3050b0", "#b03030")
-_FELT = "#f3ead7"
 _LINE_PX = 20
-_PIPS = {
-    1: ((6, 6),),
-    2: ((3, 3), (10, 10)),
-    3: ((3, 3), (6, 6), (10, 10)),
-    4: ((3, 3), (10, 3), (3, 10), (10, 10)),
-    5: ((3, 3), (10, 3), (6, 6), (3, 10), (10, 10)),
-    6: ((3, 3), (10, 3), (3, 6), (10, 6), (3, 10), (10, 10)),
-}
-"""Places of the pips on a die of 13 px, in px from its corner."""
 _SCORE_COLUMNS = {"seat 0": 190, "seat 1": 310, "for seat 0": 460, "for seat 1": 600}
 """Right ends of the columns, in px."""
 
@@ -291,87 +281,53 @@ def picture(state: State) -> str:
     """
     notes = [note for e in state.variant.expansions.values() if e.notes for note in e.notes(state)]
     width, height = (800 if state.variant.expansions else 640), 300 + _LINE_PX * len(notes)
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">',
-        f'<rect width="{width}" height="{height}" rx="10" fill="{_FELT}"/>',
-        _text(20, 20, 14, _heading(state), ' font-weight="bold"'),
-    ]
+    parts = [words(20, 20, _heading(state), more='font-weight="bold"')]
     parts += _draw_scores(state) if state.phase == "over" else _draw_table(state, right=width - 20)
-    parts += [_text(20, 300 + _LINE_PX * line, 12, note) for line, note in enumerate(notes)]
-    return "\n".join([*parts, "</svg>"])
+    parts += [words(20, 300 + _LINE_PX * line, note, size=12) for line, note in enumerate(notes)]
+    return document(width, height, parts)
 
 
 def _draw_table(state: State, *, right: int) -> list[str]:
     """Draw the rolled dice, the row with the dice on it, and the lines of both players."""
-    parts = _rolled_dice(state, right=right)
+    rolled = enumerate(state.dice)
+    parts = [die(right - 24 * (len(state.dice) - at), 6, face, colour=state.to_move, size=20) for at, face in rolled]
     for index, (card, number, dice) in enumerate(_cards_by_position(state)):
         left = 20 + index * 102
         parts += _card(left, card, state.variant.faces[card], str(number or "?"))
         for seat, top in ((1, 80), (0, 228)):
-            parts += [_die(left + 15 * die, top, _SEAT_COLOURS[seat], number) for die in range(dice[seat])]
+            parts += [die(left + 15 * at, top, number, colour=seat, size=13) for at in range(dice[seat])]
     for seat, top in ((1, 46), (0, 262)):
         holds, crew = _side_lines(state, state.players[seat])
-        fill = f' fill="{_SEAT_COLOURS[seat]}"'
-        parts += [_text(20, top, 12, f"seat {seat}: {holds}", fill), _text(20, top + 18, 12, crew, fill)]
+        parts += [words(20, top, f"seat {seat}: {holds}", size=12, colour=seat)]
+        parts += [words(20, top + 18, crew, size=12, colour=seat)]
     return parts
 
 
 def _draw_scores(state: State) -> list[str]:
     """Draw a row a nation with its colour: what each seat has, and in bold what it scores."""
     parts = [
-        _text(x, 50, 12, column, f' text-anchor="end" fill="{_SEAT_COLOURS[int(column[-1])]}"')
+        words(x, 50, column, size=12, colour=int(column[-1]), more='text-anchor="end"')
         for column, x in _SCORE_COLUMNS.items()
     ]
     rows: list[tuple[str, tuple[int | None, ...]]] = [*_tally(state), ("together", (None, None, *scores_of(state)))]
     for row, (name, numbers) in enumerate(rows, start=1):
         y = 50 + 22 * row
-        parts += [_square(20, y - 11, COLOURS[name])] if name in COLOURS else []
-        parts.append(_text(44, y, 13, name))
+        parts += [die(20, y - 11, 0, colour=COLOURS[name], size=13)] if name in COLOURS else []
+        parts.append(words(44, y, name, size=13))
         for (column, x), number in zip(_SCORE_COLUMNS.items(), numbers, strict=True):
             weight = "bold" if column.startswith("for") else "normal"
-            style = f' font-weight="{weight}" text-anchor="end"'
-            parts += [] if number is None else [_text(x, y, 13, str(number or "-"), style)]
-    return parts
-
-
-def _rolled_dice(state: State, *, right: int) -> list[str]:
-    """Draw the dice just rolled, in the colour of the seat to move."""
-    colour = _SEAT_COLOURS[state.to_move]
-    parts = []
-    for index, face in enumerate(state.dice):
-        left = right - 24 * (len(state.dice) - index) + 4
-        parts += [
-            f'<rect x="{left}" y="6" width="20" height="20" rx="4" fill="white" stroke="{colour}" stroke-width="2"/>',
-            _text(left + 10, 21, 14, str(face), f' text-anchor="middle" fill="{colour}"'),
-        ]
+            style = f'font-weight="{weight}" text-anchor="end"'
+            parts += [] if number is None else [words(x, y, number or "-", size=13, more=style)]
     return parts
 
 
 def _card(left: int, card: Card, face: str, number: str) -> list[str]:
-    """Draw a card black on white with its nation's colour as border and flag: light colours hide white text."""
+    """Draw a card with its nation's colour as border and flag, and its words in ink: light colours hide white text."""
     colour = COLOURS[NATIONS[nation_of(card)]] if is_sailor(card) else "#3a3a3a"
-    frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" fill="white" stroke="{colour}"'
-    middle = ' text-anchor="middle"'
+    frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" stroke-width="6"'
     return [
-        f'{frame} stroke-width="6"/>',
+        f'{frame} fill="{PAPER}" stroke="{colour}"/>',
         f'<path d="M {left + 8} 112 h 74 v 14 l -37 8 l -37 -8 z" fill="{colour}" opacity="0.35"/>',
-        _text(left + 45, 150, 12, face, middle),
-        _text(left + 45, 200, 22, number, middle),
+        words(left + 45, 150, face, size=12, more=MIDDLE),
+        words(left + 45, 200, number, size=22, more=MIDDLE),
     ]
-
-
-def _text(x: int, y: int, size_px: int, text: str, style: str = "") -> str:
-    return f'<text x="{x}" y="{y}" font-size="{size_px}"{style}>{text}</text>'
-
-
-def _die(x: int, y: int, colour: str, number: int) -> str:
-    """Draw a placed die with its pips: it lies on the card of its number."""
-    pips = "".join(
-        f'<circle cx="{x + across}" cy="{y + down}" r="1.3" fill="white"/>' for across, down in _PIPS[number]
-    )
-    return _square(x, y, colour) + pips
-
-
-def _square(x: int, y: int, colour: str) -> str:
-    return f'<rect x="{x}" y="{y}" width="13" height="13" rx="3" fill="{colour}"/>'
