@@ -74,9 +74,19 @@ def _combine(options: dict[str, Any]) -> None:
     if "secret_file" in options:
         options["secret"] = _secret_of(take("seed", None), take("secret_file"))
     if "move_ms" in options:
-        options["clock"] = validation.read_options({name: take(name) for name in ("move_ms", "bank_ms")}, ClockSettings)
+        times = zip(("bank_ms", "increment_ms"), take("bank_ms").split("+", 1), strict=False)
+        clock = {"move_ms": take("move_ms")} | {name: _number(text) for name, text in times}
+        options["clock"] = validation.read_options(clock, ClockSettings)
     if "trust_network" in options:
         options["cluster"] = ClusterChoice(_cluster_settings(take("cluster")), take("trust_network"))
+
+
+def _number(text: str) -> float | str:
+    """Return the number that a text stands for, or the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _secret_of(seed: str | None, secret_file: Path | None) -> Secret | None:
@@ -204,9 +214,9 @@ _SHARED: Final = (
     _option(
         "clock",
         "--bank-ms",
-        type=float,
-        default=ClockSettings().bank_ms,
-        help="CPU time for a match on top, in ms.",
+        metavar="MS[+MS]",
+        default=f"{ClockSettings().bank_ms:g}",
+        help="CPU time for a match on top, in ms; 10000+100 adds 100 after each answer, with --move-ms 0.",
     ),
 )
 

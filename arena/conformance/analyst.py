@@ -25,6 +25,7 @@ from random import Random
 from statistics import fmean
 from typing import Any, Final, NamedTuple, cast
 
+from msgspec import UNSET
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
@@ -121,7 +122,7 @@ def examine_values(
     reasons = [choice.reason for choice in choices if choice.reason] or ["nobody has a choice"] * (not choices)
     if reasons:
         return f"not examined: {reasons[0]}", True
-    clock = replace(settings.clock, move_ms=_BUDGET_MS, wall_ms=None)
+    clock = replace(settings.clock, move_ms=_BUDGET_MS, wall_ms=None, increment_ms=UNSET)
     bots = [offer_evaluation(open_bot(clock)) for _ in records[0].seats]
     comparison = _Comparison(settings, bots, choices)
     try:

@@ -147,6 +147,11 @@ class _AskedPlayer(Participant):
         """True if the participant whose answers count is reachable."""
         return self._counting_player.is_reachable
 
+    @property
+    def bank_ms(self) -> float | None:
+        """The milliseconds in the bank of the participant whose answers count."""
+        return self._counting_player.bank_ms
+
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
         """Start the recorded player and the bot. CheckFailed if the bot does not start."""
         self._recorded.begin(start, game)

@@ -74,6 +74,11 @@ class BotPlayer(Participant):
         """True if the last request has gone out whole to a process that still runs."""
         return self._talk is not None and self._talk.is_whole and self._talk.lost is None
 
+    @property
+    def bank_ms(self) -> float:
+        """The milliseconds in the bot's bank."""
+        return self.account.bank_us / 1000
+
     def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
         """Return the record of the seat: its use of time, and what all lines can be rebuilt from."""
         account, recorder = self.account, self._recorder
@@ -178,6 +183,9 @@ class BotPlayer(Participant):
         """Allow the time of the next request, and return its message; OutOfTime if the match was broken off."""
         talk, refused, look_ahead = self._require_dialogue(), request.refused, request.look_ahead
         time_left = self.account.allow(is_again=refused is not None)
+        if request.banks_ms:  # its own one may be lower by now, by a first answer that was refused
+            own, seat = time_left.bank_ms, request.seat
+            time_left = replace(time_left, banks_ms=(*request.banks_ms[:seat], own, *request.banks_ms[seat + 1 :]))
         self._request_id += 1
         return m.Request(
             id=self._request_id,

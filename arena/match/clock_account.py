@@ -35,6 +35,8 @@ class ClockAccount:
     def __init__(self, settings: ClockSettings, wall: Callable[[], float], suspended: Callable[[float], float]) -> None:
         self.terms, self.has_clock = settings.terms(), True
         self._full_move_us, self._full_wall_s = round(self.terms.move_ms * 1000), self.terms.wall_ms / 1000
+        self._full_bank_us = round(self.terms.bank_ms * 1000)
+        self._increment_us = round((self.terms.increment_ms or 0) * 1000)
         self.clock_type: type[MoveClock] = MoveClock
         self.wall, self.suspended = wall, suspended
         self.decides_cpu, self._may_ponder = settings.decides == "cpu", settings.ponder
@@ -48,7 +50,7 @@ class ClockAccount:
 
     def begin_match(self) -> None:
         """Fill the banks, and forget the match before."""
-        self.bank_us = round(self.terms.bank_ms * 1000)
+        self.bank_us = self._full_bank_us
         self.idle_bank_s = math.inf if self.terms.idle_ms is UNSET else self.terms.idle_ms / 1000
         self.startup_us = self.timeouts_by_load = 0
         self._move_us, self._wall_s = 0, 0.0
@@ -69,14 +71,17 @@ class ClockAccount:
     def allow(self, *, is_again: bool) -> TimeLeft:
         """Set the move time of the next request; return it with the bank.
 
-        A repeated request has the rest of the move time, so that nothing is gained by a first answer. OutOfTime if
-        the match was broken off.
+        A repeated request has the rest of the move time and takes the increment back, so that nothing is gained by a
+        first answer. A bank that has grown beyond its first amount extends the backstop. OutOfTime if the match was
+        broken off.
         """
         if self._is_abandoned:
             raise OutOfTime("the match was broken off")
         if not is_again or self._clock is None:
-            self._move_us, self._wall_s = self._full_move_us, self._full_wall_s
+            grown_us = max(0, self.bank_us - self._full_bank_us)
+            self._move_us, self._wall_s = self._full_move_us, self._full_wall_s + 2 * grown_us / 1e6
             return TimeLeft(self.terms.move_ms, self.bank_us / 1000)
+        self.bank_us -= self._increment_us
         self._move_us = max(0, self._move_us - round(self._clock.used_s * 1e6))
         self._wall_s = self._clock.left_of_wall_s()
         return TimeLeft(self._move_us / 1000, self.bank_us / 1000)
@@ -107,7 +112,7 @@ class ClockAccount:
             )
 
     def book(self, clock: MoveClock, stderr_bytes: int) -> None:
-        """Book the time of a request that is over; charge what it took beyond the move time to the banks."""
+        """Book the time of a request that is over: charge what it took beyond the move time, add the increment."""
         cpu_us, wall_us, idle_us = round(clock.cpu_s * 1e6), round(clock.elapsed_s * 1e6), 0
         if clock.asleep_s:
             idle_us = min(round(clock.idle_s * 1e6), max(0, wall_us - cpu_us))
@@ -116,8 +121,7 @@ class ClockAccount:
         self.stderr_bytes = stderr_bytes
         self.cpu_since = None if self._may_ponder else clock.cpu_reading
         beyond_us = (cpu_us if self.decides_cpu else wall_us) - self._move_us
-        if beyond_us > 0:
-            self.bank_us = max(0, self.bank_us - beyond_us)
+        self.bank_us = max(0, self.bank_us - max(0, beyond_us)) + self._increment_us
 
     def abandon(self) -> None:
         """Let the clock of the open request run out, or of the next one."""

@@ -95,7 +95,9 @@ class Decisions:
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
         look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
-        return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, run_on)
+        view, players = self._observe(state, seat), self._participants
+        banks_ms = tuple([player.bank_ms for player in players]) if players[seat].terms.increment_ms else UNSET
+        return ActionRequest(state, seat, number, view, legal, None, look_ahead, run_on, banks_ms)
 
     def _ask_until_settled(self, request: ActionRequest) -> ActionStep | Forfeited:
         """Ask the seat; return its step, that of the fallback action, or a forfeit.

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Game, Json, Seat, Simulator, cost_of
@@ -70,6 +71,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
     `run_on`: the bots of the table of which those may run on that have answered; None where each is stopped.
+    `banks_ms`: the banks of all seats, in a match with increments.
     """
 
     state: Any
@@ -80,6 +82,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
     run_on: RunOn | None = None
+    banks_ms: tuple[float | None, ...] | UnsetType = UNSET
 
 
 class Participant:
@@ -107,6 +110,11 @@ class Participant:
     def is_reachable(self) -> bool:
         """True if the last request reached the player whole, so that another one can follow."""
         return True
+
+    @property
+    def bank_ms(self) -> float | None:
+        """The milliseconds in the player's bank; None for a person."""
+        return None
 
     def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:  # noqa: ARG002 - for subclasses
         """Get ready for a match of the game. Raises BotFault."""

@@ -91,9 +91,10 @@ def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
         return []
     clock = terms if entry.lines is UNSET else entry.lines.clock or terms
     full_us = left_us = round(clock.move_ms * 1000)
-    banks = [round(clock.bank_ms * 1000)]
+    banks, increment_us = [round(clock.bank_ms * 1000)], round((clock.increment_ms or 0) * 1000)
     for number, used_us in enumerate(entry.requests.deciding_us(entry.decides), start=1):
-        banks.append(max(0, banks[-1] - max(0, used_us - left_us)))
+        gained_us = 0 if number in again else increment_us
+        banks.append(max(0, banks[-1] - max(0, used_us - left_us)) + gained_us)
         left_us = max(0, left_us - used_us) if number in again else full_us
     return banks
 

@@ -41,17 +41,26 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `startup_ms` limits the time to `hello` and `ready` together in one match. `idle_ms` is the idle bank of a match, by
     default IDLE_MS: time for which nothing of the bot runs or is ready to run. `strict`: a stray line on stdout is a
     forfeit, and so is every fault in a game that would pardon it.
+    `increment_ms` is added to the bank after each answer; it goes with a `move_ms` of 0.
     `ponder`: bots may think while others are on move; otherwise they are stopped then.
     """
 
     decides: Literal["cpu", "wall"] = "cpu"
-    move_ms: Milliseconds = 100.0
+    move_ms: MillisecondsOrZero = 100.0
     bank_ms: MillisecondsOrZero = 1000.0
     wall_ms: Milliseconds | None = None
     startup_ms: Milliseconds = 10_000.0
     idle_ms: MillisecondsOrZero | UnsetType = UNSET
     strict: bool = False
     ponder: bool = False
+    increment_ms: Milliseconds | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuse a clock without any time, and one with both increments and time for each move."""
+        if self.move_ms + self.bank_ms == 0:
+            raise ValueError("move_ms and bank_ms are both 0, so no answer would be in time")
+        if self.increment_ms and self.move_ms:
+            raise ValueError(f"increment_ms {self.increment_ms:g} goes with move_ms 0, found {self.move_ms:g}")
 
     def terms(self) -> ClockTerms:
         """Return the clock of one match, in floating point as JSON has it after a record was read again."""
@@ -63,6 +72,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             bank_ms=float(self.bank_ms),
             wall_ms=float(self.wall_ms or (most_ms if is_wall else 2 * most_ms + 1000)),
             idle_ms=UNSET if is_wall else idle_ms,
+            increment_ms=self.increment_ms and float(self.increment_ms),
         )
 
 

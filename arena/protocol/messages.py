@@ -59,7 +59,8 @@ class ClockTerms(msgspec.Struct, frozen=True):
 
     `decides` is `cpu` or `wall`. Each move may use `move_ms`; what goes beyond is taken from the bank of `bank_ms`
     for the whole match. `wall_ms` is the wall-clock backstop of one move. `idle_ms` is how long the bot may do nothing
-    in the whole match while it owes answers; missing where wall time decides.
+    in the whole match while it owes answers; missing where wall time decides. `increment_ms` is added to the bank after
+    each answer; missing in a match without increments.
     """
 
     decides: Literal["cpu", "wall"]
@@ -67,6 +68,7 @@ class ClockTerms(msgspec.Struct, frozen=True):
     bank_ms: float
     wall_ms: float
     idle_ms: float | UnsetType = UNSET
+    increment_ms: float | UnsetType = UNSET
 
 
 class MatchStart(Message, frozen=True, tag="match_start"):
@@ -125,10 +127,14 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class TimeLeft(msgspec.Struct, frozen=True):
-    """Milliseconds for this move, and what the bank holds."""
+    """Milliseconds for this move, and what the bank holds.
+
+    `banks_ms`: the banks of all, by seat, null for a person; only in a match with increments.
+    """
 
     move_ms: float
     bank_ms: float
+    banks_ms: tuple[float | None, ...] | UnsetType = UNSET
 
 
 class Request(Message, frozen=True, tag="request"):
