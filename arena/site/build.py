@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.errors import CheckFailed
+from arena.games import load_game
+from arena.games.api import picture_with_names
 from arena.games.looks import LOOKS
 from arena.league.profiles import ignored_fields
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.judgement import Judgement
 from arena.match.record import MatchRecord, SimulationStep
+from arena.match.replay import state_before
 from arena.match.results import MatchResult, record_of
 from arena.site.leagues import Highlights, LeagueView, league_views, require_players
 from arena.site.pages import Pages, all_file
@@ -93,7 +96,7 @@ def collect_contents(
 
 def _highlighted_ids(view: LeagueView, highlights: Highlights) -> Iterator[str]:
     """Yield the ids of the highlights and of those in profiles, with all matches of their blocks (same luck)."""
-    keys = [match.key for kind in highlights.kinds for match in kind]
+    keys = [match.key for match in highlights.matches(*highlights.kinds)]
     for profile in (view.profile(name).profile for name in view.players):
         keys += [extreme.match for extreme in (*profile.wins, *profile.losses)]
     for key in filter(view.has, keys):
@@ -109,15 +112,16 @@ def _site_files(
     require_players(views, private)
     leagues = [collect_contents(store, view, which, on_step) for view in views]
     owners = {match: league.view for league in reversed(leagues) for match in league.match_ids}
-    pages = Pages(owners.__contains__)
-    for path, text in _page_files(pages, store, leagues, on_step):
-        yield path, text.encode()
-    motions = _MotionBudget()
+    marks = dict[str, Any]()
+    pages, motions = Pages(owners.__contains__, marks=marks), _MotionBudget()
     for league in leagues:
         owned = [match_id for match_id in league.match_ids if owners[match_id] is league.view]
         for match in steps_of(owned, f"{league.view.name}: matches replayed", len(owned), on_step, every=1):
-            for path, text in match_files(pages, store, league.view, match, private, motions):
+            yield f"match/{match}.svg", picture_file(store, league.view, match).encode()
+            for path, text in match_files(pages, store, league.view, match, private, motions, marks=marks):
                 yield path, text.encode()
+    for path, text in _page_files(pages, store, leagues, on_step):
+        yield path, text.encode()
 
 
 class _MotionBudget:
@@ -140,22 +144,35 @@ def match_files(
     private: Sequence[str],
     has_motions: Callable[[MatchRecord], bool] = lambda _: True,
     judge: Callable[[MatchRecord], Sequence[Judgement]] = lambda _: (),
+    marks: dict[str, Any] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again.
 
-    Decisions have the costs that are kept beside the results; without any, those by `judge`.
+    Decisions have the costs that are kept beside the results; without any, those by `judge`. Its marks are put into
+    `marks`.
     """
     stored = store.match(match)
     try:
         record = record_of(stored)
         judgements = store.judgements.read_all(stored) or judge(record)
-        league = [player.name for player in view.state.tournament.players]
-        data = match_data(record, stored, private, judgements, league=league, has_motions=has_motions(record))
+        data = match_data(record, stored, private, judgements, league=view.names, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return
+    if marks is not None:
+        marks[match] = data["marks"]
     yield f"match/{match}.html", pages.match(view, match, data)
     yield f"data/match-{match}.js", script(f"match-{match}", data)
+
+
+def picture_file(store: MatchStore, view: LeagueView, match: str) -> str:
+    """Return the last position of a match as SVG; an empty picture if it cannot be replayed."""
+    try:
+        record = record_of(store.match(match))
+        state = state_before(record, len(record.steps) + 1)
+    except CheckFailed:
+        return '<svg xmlns="http://www.w3.org/2000/svg"/>'
+    return picture_with_names(load_game(record.game), state, record.players, view.names)
 
 
 def _page_files(

@@ -75,7 +75,7 @@ class PlayerData(msgspec.Struct, omit_defaults=True):
 
 
 class Mark(msgspec.Struct):
-    """A step worth jumping to, with the details as `text`.
+    """A step worth jumping to, with the details as `text`; `size` of a swing or a mistake, in payoff.
 
     `kind` is `luckiest draw`, `largest swing`, `costliest decision` or `fault`.
     """
@@ -83,6 +83,7 @@ class Mark(msgspec.Struct):
     kind: str
     step: int
     text: str
+    size: float = 0.0
 
 
 class MatchData(msgspec.Struct):
@@ -135,7 +136,7 @@ def add_costs(data: MatchData, judgement: Judgement, *others: Judgement) -> None
             step.better = f"{better_text(mistake)}, by {judgement.by}{''.join(doubts)}"
     for mistake in judgement.costliest(1, range(len(data.players))):
         name, step_number = data.players[mistake.seat].name, min(mistake.step, len(data.steps) - 1)
-        data.marks.append(Mark("costliest decision", step_number, f"{name} {mistake.cost:.3f} of a win"))
+        data.marks.append(Mark("costliest decision", step_number, f"{name} {mistake.cost:.3f} of a win", mistake.cost))
 
 
 def add_times(data: MatchData, record: MatchRecord) -> None:

@@ -3,11 +3,12 @@
 Rule: names are the players' own, keys are digests: a key stands in the name of a file, a name never does.
 """
 
-import heapq
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations, islice
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -21,19 +22,18 @@ from arena.league.state import LeagueState, state_of
 from arena.match.results import MatchKey, MatchResult
 from arena.standings.matrix import HeadToHead
 from arena.standings.ratings import Rating
+from arena.standings.rows import Row
 from arena.standings.sums import PairingSums
 from arena.standings.table import Standings, Timing
+from arena.statistics.interval import Interval
 from arena.store.matches import MatchStore
 from arena.text import unknown
 
 MOST_IN_MATRIX: Final = 30
 RATING_STEPS: Final = 60
 MATCHES_ON_A_PAGE: Final = 500
-MOST_HIGHLIGHTS: Final = 20
-"""The number of matches listed of each kind: the latest, the closest, the biggest upsets."""
-MOST_FAULTY: Final = 200
-"""The number of matches with faults listed; the page gives the number of the others."""
-_MOST: Final = {"latest": MOST_HIGHLIGHTS, "closest": MOST_HIGHLIGHTS, "upsets": MOST_HIGHLIGHTS, "faulty": MOST_FAULTY}
+_MOST: Final = {"upset": 12, "closest": 12, "latest": 12, "faulty": 200}
+"""The most matches of each kind that are worth a look."""
 
 
 def key_of(name: str) -> str:
@@ -47,18 +47,19 @@ def pair_of(one: str, other: str) -> tuple[str, str]:
 
 
 class Highlights(msgspec.Struct, frozen=True):
-    """The matches worth a look, best first in each list; `faults` counts all matches with a fault, listed or not."""
+    """The matches worth a look by kind, best first, each with its size; `faults` counts all matches with a fault.
 
-    latest: tuple[MatchResult, ...]
-    closest: tuple[MatchResult, ...]
-    upsets: tuple[MatchResult, ...]
-    faulty: tuple[MatchResult, ...]
+    `upset`: how far the winner is behind in rating; `closest`: minus the points between the first two; `latest`: the
+    block; `faulty`: 1 for a forfeit, and 0 for faults after which the game went on. Of a block there is one match of
+    each kind, but all that are `faulty`.
+    """
+
+    kinds: Mapping[str, Sequence[tuple[float, MatchResult]]]
     faults: int
 
-    @property
-    def kinds(self) -> tuple[tuple[MatchResult, ...], ...]:
-        """The lists of matches."""
-        return self.latest, self.closest, self.upsets, self.faulty
+    def matches(self, *kinds: str) -> list[MatchResult]:
+        """Return the matches of these kinds."""
+        return [match for kind in kinds for _, match in self.kinds[kind]]
 
 
 class MatchRange(msgspec.Struct, frozen=True):
@@ -106,14 +107,25 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return tuple(row.name for row in self.table.rows)
 
     @property
+    def names(self) -> list[str]:
+        """The names of the players in the order of the tournament, which gives their looks."""
+        return [player.name for player in self.state.tournament.players]
+
+    @property
     def progress(self) -> str:
         """The progress of the league in words."""
         return progress_of(self.state)
 
     @property
-    def leaders(self) -> list[str]:
-        """The names of the best three players with matches."""
-        return [row.name for row in self.table.rows if row.matches][:3]
+    def leader(self) -> Row | None:
+        """The row of the best player; None before the first match."""
+        return next((row for row in self.table.rows if row.matches), None)
+
+    @property
+    def latest(self) -> MatchKey | None:
+        """The first match of the latest whole block; None before."""
+        last = max(self.ranges, key=lambda part: part.blocks[-1], default=None)
+        return MatchKey(last.pairing, last.blocks[-1], 0) if last else None
 
     @cached_property
     def matrix(self) -> HeadToHead:
@@ -209,13 +221,13 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         self, results: Iterable[MatchResult], pairs: Iterable[tuple[str, str]] = ()
     ) -> dict[tuple[str, str] | None, Highlights]:
         """Pick the matches worth a look in one pass: of all `results` under None, and of each pair in `pairs`."""
-        skill = {row.name: row.rating.value if row.rating else row.mu for row in self.table.rows}
+        ratings = {row.name: row.rating for row in self.table.rows if row.rating}
         pickers: dict[tuple[str, str] | None, _HighlightPicker] = {key: _HighlightPicker() for key in (None, *pairs)}
         for number, result in enumerate(results):
             played_pairs = combinations(sorted(result.players), 2) if len(pickers) > 1 else ()
             for key in (None, *played_pairs):
                 if key in pickers:
-                    pickers[key].offer(result, (result.key.block, -number), _surprise(result, skill))
+                    pickers[key].offer(result, (result.key.block, -number), _surprise(result, ratings))
         return {key: picker.highlights() for key, picker in pickers.items()}
 
 
@@ -223,7 +235,7 @@ class _HighlightPicker:
     """A picker of the matches worth a look: it keeps the matches with the largest keys of each kind."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[tuple[Any, MatchKey, MatchResult]]] = {kind: [] for kind in _MOST}
+        self._kept: dict[str, list[tuple[Any, MatchResult]]] = {kind: [] for kind in _MOST}
         self._faults = 0
 
     def offer(self, match: MatchResult, order: tuple[int, int], surprise: float) -> None:
@@ -233,31 +245,35 @@ class _HighlightPicker:
             best, second, *_ = sorted(match.scores, reverse=True)
             self._keep_largest("closest", (second - best, order), match)
         if surprise > 0:
-            self._keep_largest("upsets", (surprise, order), match)
+            self._keep_largest("upset", (surprise, order), match)
         if match.at_fault is not None or match.pardoned:
             self._faults += 1
             self._keep_largest("faulty", (match.at_fault is not None, order), match)
 
-    def _keep_largest(self, kind: str, key: object, match: MatchResult) -> None:
-        """Keep a match of a kind; of too many, drop the one with the smallest key."""
+    def _keep_largest(self, kind: str, key: Any, match: MatchResult) -> None:
+        """Keep a match of a kind; drop that with the smallest key, of its block or else of too many."""
         kept = self._kept[kind]
-        heapq.heappush(kept, (key, match.key, match))
-        if len(kept) > _MOST[kind]:
-            heapq.heappop(kept)
+        if len(kept) == _MOST[kind] and key < kept[0][0]:
+            return
+        insort(kept, (key, match), key=itemgetter(0))
+        of_block = [entry for entry in kept if kind != "faulty" and entry[1].key[:2] == match.key[:2]]
+        if len(of_block) > 1 or len(kept) > _MOST[kind]:
+            kept.remove((of_block if len(of_block) > 1 else kept)[0])
 
     def highlights(self) -> Highlights:
         """Return the matches kept so far, best first in each kind."""
-        kinds = {kind: tuple(result for *_, result in sorted(kept, reverse=True)) for kind, kept in self._kept.items()}
-        return Highlights(**kinds, faults=self._faults)
+        kinds = {kind: [(float(key[0]), match) for key, match in kept[::-1]] for kind, kept in self._kept.items()}
+        return Highlights(kinds, self._faults)
 
 
-def _surprise(match: MatchResult, skill: Mapping[str, float]) -> float:
-    """Return the lead in skill of the strongest loser over the winner; at most 0 if the result is no upset."""
-    if match.at_fault is not None:
+def _surprise(match: MatchResult, ratings: Mapping[str, Interval]) -> float:
+    """Return the lead in rating of the strongest loser over the winner; 0 unless both intervals lie apart."""
+    winner = ratings.get(match.players[match.ranks.index(0)])
+    beaten = [ratings[name] for name, rank in zip(match.players, match.ranks, strict=True) if rank and name in ratings]
+    if match.at_fault is not None or winner is None or not beaten:
         return 0.0
-    skills = [skill[name] for name in match.players]
-    beaten = [value for value, rank in zip(skills, match.ranks, strict=True) if rank > 0]
-    return max(beaten) - skills[match.ranks.index(0)] if beaten else 0.0
+    strongest = max(beaten, key=attrgetter("value"))
+    return strongest.value - winner.value if strongest.low > winner.high else 0.0
 
 
 def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView]:

@@ -4,7 +4,8 @@ Rule: a template escapes all text, and every text is printable before. A page re
 that the site works from a file and below any address.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import jinja2
@@ -24,10 +25,14 @@ from arena.report.profile import (
 )
 from arena.site.leagues import Highlights, LeagueView
 from arena.site.parts import (
+    CARD_KINDS,
     LUCK_MEANING,
     STANDINGS,
+    Card,
+    Marks,
     MatchLine,
     bot_table,
+    cards_of,
     extreme_line,
     form_plot,
     heat_map,
@@ -58,6 +63,8 @@ _WORDS: Final = (
 """Words of the page of a league that are no columns of its standings, with their meanings."""
 _NEAR: Final = 3
 """The number of pages on either side that a page of a list links to."""
+_MOST_OF_PAIR: Final = 12
+"""The most matches on the page of two players."""
 _IN_A_LEAGUE: Final = "../../"
 _PLAYER: Final = ("assets/player.js",)
 
@@ -93,14 +100,22 @@ def _mark_code(text: str) -> Markup:
 
 
 class Pages:
-    """A maker of the site's pages; `has_page` tells if a match, by its id, has a page.
+    """A maker of the site's pages; `has_page` tells if a match, by its id, has a page, and with it a picture.
 
-    `live`: the stored version that a server shows, so that the page can learn of newer ones; None for files.
+    `live`: the stored version that a server shows, so that the page can learn of newer ones; None for files. `marks`
+    of matches by id, as far as they are known. `growing`: leagues of which more matches are stored by and by.
     """
 
-    def __init__(self, has_page: Callable[[str], bool] = lambda _: False, live: str | None = None) -> None:
+    def __init__(
+        self,
+        has_page: Callable[[str], bool] = lambda _: False,
+        live: str | None = None,
+        *,
+        marks: Marks = MappingProxyType({}),
+        growing: Collection[str] = (),
+    ) -> None:
         self._templates = _environment(POLICY if live is None else f"{POLICY}; connect-src 'self'")
-        self._has_page, self._live = has_page, live
+        self._has_page, self._live, self._marks, self._growing = has_page, live, marks, growing
 
     def _render(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
         """Return a page made from a template; `root` is the way from its folder to that of the site.
@@ -114,8 +129,11 @@ class Pages:
         )
 
     def index(self, leagues: Sequence[LeagueView]) -> str:
-        """Return the first page of the site, with the list of leagues."""
-        return self._render("index.html", leagues=leagues)
+        """Return the first page of the site: the leagues, the one that ended last first, after those that grow."""
+        ends = {view.name: view.runs[-1].ended_at[:16].replace("T", " ") if view.runs else "" for view in leagues}
+        pictures = {view.name: str(view.latest) for view in leagues if self._has_page(str(view.latest))}
+        ordered = sorted(leagues, key=lambda view: (view.name in self._growing, ends[view.name]), reverse=True)
+        return self._render("index.html", leagues=ordered, ends=ends, pictures=pictures, growing=self._growing)
 
     def bots(self, leagues: Sequence[LeagueView]) -> str:
         """Return the page of all bots, each with its players, league by league."""
@@ -161,7 +179,7 @@ class Pages:
             head=[*head_sentences(page)],
             versions=versions if len(versions[0].cells) > 1 else None,
             tables=section_tables(page),
-            form=form_plot(page),
+            form=form_plot(view, page),
             times=time_columns(page) if page.timing.moves else None,
             tail=tail,
             matches=[(kind, [extreme_line(match, self._has_page) for match in most]) for kind, most in kinds if most],
@@ -169,19 +187,19 @@ class Pages:
 
     def highlights(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page of the matches worth a look."""
-        sentences = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
-        return self._list_page(view, "matches.html", "Matches worth a look", self._kinds(highlights), notes=sentences)
+        return self._list_page(view, "matches.html", "Matches worth a look", [], cards=self._cards(view, highlights))
 
     def pair(self, view: LeagueView, pair: tuple[str, str], highlights: Highlights) -> str:
         """Return the page of two players: matches worth a look, and links to the pages that list all of theirs."""
         links = [(all_file(number), number) for number in view.pages_of(pair)]
         result = [pair_sentence(cell) for cell in view.matrix.meetings if (cell.player, cell.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"
-        return self._list_page(view, pair_file(pair), title, self._kinds(highlights), notes=result, links=links)
+        cards = sorted(self._cards(view, highlights), key=lambda card: not card.has_page)[:_MOST_OF_PAIR]
+        return self._list_page(view, pair_file(pair), title, [], notes=result, links=links, cards=cards)
 
     def faults(self, view: LeagueView, highlights: Highlights, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
         """Return the page of the matches with a fault, forfeits first, with their reasons."""
-        lines = [match_line(result, self._has_page, reasons(result)) for result in highlights.faulty]
+        lines = [match_line(result, self._has_page, reasons(result)) for result in highlights.matches("faulty")]
         unlisted = highlights.faults - len(lines)
         sentences = [f"{counted(unlisted, 'more match', 'more matches')} with faults: `arena league matches --faults`."]
         return self._list_page(view, "faults.html", "Faults", [("", lines)], notes=sentences if unlisted else [])
@@ -193,7 +211,7 @@ class Pages:
 
     def wall(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page that plays the latest matches in a row."""
-        playlist = [str(result.key) for result in highlights.latest if self._has_page(str(result.key))]
+        playlist = [str(result.key) for result in highlights.matches("latest") if self._has_page(str(result.key))]
         return self._render("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
@@ -223,6 +241,7 @@ class Pages:
         *,
         notes: Sequence[str] = (),
         page: int = 0,
+        cards: Sequence[Card] = (),
         links: Sequence[tuple[str, int]] = (),
     ) -> str:
         """Return a page of lists of matches, with links to the pages of the list of all matches.
@@ -234,12 +253,12 @@ class Pages:
         near = [number for number in pages if number in {1, view.pages} or abs(number - (page or 1)) <= _NEAR]
         links = links or [(all_file(number), number) for number in near]
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
+        present = {kind for card in cards for kind in card.kinds}
+        values |= {"cards": cards, "kinds": [entry for entry in CARD_KINDS.items() if entry[0] in present]}
         return self._render("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
 
-    def _kinds(self, highlights: Highlights) -> list[tuple[str, Sequence[MatchLine]]]:
-        """Return titles and rows of the latest and closest matches, and of the biggest upsets."""
-        kinds = (("Latest", highlights.latest), ("Closest", highlights.closest), ("Biggest upsets", highlights.upsets))
-        return [(kind, self._match_lines(results)) for kind, results in kinds]
+    def _cards(self, view: LeagueView, highlights: Highlights) -> list[Card]:
+        return cards_of(view, highlights, self._has_page, self._marks)
 
     def _match_lines(self, results: Iterable[MatchResult]) -> list[MatchLine]:
         return [match_line(result, self._has_page) for result in results]

@@ -3,14 +3,15 @@
 Rule: values only; templates make the HTML and escape it. The text alternative of a picture contains its numbers.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from math import nan
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from arena.games.looks import looks_of
 from arena.league.profiles import ProfilePage
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
@@ -21,10 +22,11 @@ from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
 from arena.report.profile import section_table
-from arena.site.leagues import LeagueView, key_of, pair_of
+from arena.site.leagues import Highlights, LeagueView, key_of, pair_of
 from arena.site.plots import Plot, bar_plot, interval_plot, line_plot
 from arena.standings.matrix import Meeting
 from arena.standings.profile import Extreme
+from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT
 from arena.text import counted, printable
 
 MOST_LINES: Final = 12
@@ -35,6 +37,22 @@ _SHADES: Final = 8
 _SECTIONS: Final = {"opponent": "By opponent", "seat": "By seat", "tenth": "Tenths of the schedule"}
 STANDINGS: Final = tuple(definition for definition in LEADERBOARD if definition.name not in {"bot", "mu-3s"})
 """The columns of the leaderboard that the site shows: bots have their own page, and mu-3s follows from TrueSkill."""
+CARD_KINDS: Final = {
+    "upset": "Upsets",
+    "swing": "Swings",
+    "decision": "Costly decisions",
+    "closest": "Closest",
+    "fault": "Faults",
+    "latest": "Latest",
+}
+"""Kinds of matches worth a look, with their headings; a swing and a decision are marks of the match."""
+_REASONS: Final[dict[str, Callable[[float], str]]] = {
+    "upset": lambda lead: f"upset: {lead:.1f} behind in rating",
+    "closest": lambda margin: f"won by {-margin:g}" if margin else "tie",
+    "latest": lambda _: "latest",
+}
+_MOST_OF_KIND: Final = 12
+_MOST_SIDES: Final = 4
 LUCK_MEANING: Final = (
     "shares of a win that dice and cards brought, on average over the matches: +0.05 is 5 % of a win in each; 0 is"
     " nobody's luck"
@@ -77,7 +95,12 @@ def skill_plot(view: LeagueView) -> Plot | None:
         "The rating, fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
         " better; the column `ahead` and the matrix do."
     )
-    return Plot(interval_plot(names, ratings, printable(f"Skill by player, best first: {numbers}")), caption)
+    return Plot(interval_plot(_looks(view, names), ratings, printable(f"Skill, best first: {numbers}")), caption)
+
+
+def _looks(view: LeagueView, names: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the names, each with the look of the player."""
+    return [(name, looks_of([name], view.names)[0]) for name in names]
 
 
 def rating_plot(view: LeagueView) -> Plot | None:
@@ -89,10 +112,8 @@ def rating_plot(view: LeagueView) -> Plot | None:
     numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
-    picture = line_plot(
-        [matches for matches, _ in view.ratings], lines, printable(f"mu at the end: {numbers}"), ("matches", "mu")
-    )
-    return Plot(picture, caption)
+    x, alternative = [matches for matches, _ in view.ratings], printable(f"mu at the end: {numbers}")
+    return Plot(line_plot(x, _looks(view, names), [*lines.values()], alternative, ("matches", "mu")), caption)
 
 
 def history_plot(view: LeagueView) -> Plot | None:
@@ -106,8 +127,8 @@ def history_plot(view: LeagueView) -> Plot | None:
     caption = (
         f"The rating at the end of each run; only differences within a run count. Last: {run_sentence(view.runs[-1])}."
     )
-    picture = line_plot([run.number for run in view.runs], lines, printable(f"rating: {numbers}"), ("run", "rating"))
-    return Plot(picture, caption)
+    x, alternative = [run.number for run in view.runs], printable(f"rating: {numbers}")
+    return Plot(line_plot(x, _looks(view, names), [*lines.values()], alternative, ("run", "rating")), caption)
 
 
 def luck_table(view: LeagueView) -> list[Column]:
@@ -196,15 +217,72 @@ def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
         yield {"title": _SECTIONS[section], "data": columns}
 
 
-def form_plot(page: ProfilePage) -> Plot | None:
-    """Plot a player's score by tenth of the schedule; None with too few blocks."""
+def form_plot(view: LeagueView, page: ProfilePage) -> Plot | None:
+    """Plot a player's score by tenth of the schedule; None below 50 blocks."""
     tenths = [(line.name, line.score.interval) for line in page.profile.tenths if line.score]
-    if not tenths:
+    if not tenths or page.row.score is None or page.row.score.blocks < LEAST_BLOCKS_FOR_DRIFT:
         return None
     names, scores = [name for name, _ in tenths], [interval for _, interval in tenths]
     alternative = f"Score in percent by tenth of the schedule: {', '.join(percent(score.value) for score in scores)}"
-    picture = bar_plot(names, scores, alternative)
+    picture = bar_plot(_looks(view, [page.row.name])[0][1], names, scores, alternative)
     return Plot(picture, "Score by tenth of the schedule, with its 95 % interval.")
+
+
+class Card(msgspec.Struct):
+    """A match worth a look, with its `kinds` for the filter, and the reasons with the step that each leads to.
+
+    `sides` are the best players, with score and look; `more` players have no room.
+    """
+
+    id: str
+    has_page: bool
+    sides: Sequence[tuple[str, str, int]]
+    more: int
+    end: str
+    kinds: list[str] = []
+    reasons: list[tuple[str, int]] = []
+
+
+Marks = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The marks of matches by id, as the data of their pages have them; other matches are not known."""
+
+
+def cards_of(view: LeagueView, highlights: Highlights, has_page: Callable[[str], bool], marks: Marks) -> list[Card]:
+    """Return the matches worth a look: the best of each kind, then the second of each, and so on."""
+    cards = dict[str, Card]()
+    kinds = [[(kind, *entry) for entry in _reasons(kind, highlights, marks)] for kind in CARD_KINDS]
+    for kind, match, reason, step in filter(None, chain.from_iterable(zip_longest(*kinds))):
+        card = cards.setdefault(str(match.key), _card(view, match, has_page))
+        card.kinds.append(kind)
+        card.reasons.append((reason, step))
+    return [*cards.values()]
+
+
+def _reasons(kind: str, highlights: Highlights, marks: Marks) -> Iterator[tuple[MatchResult, str, int]]:
+    """Yield the matches of a kind, best first, each with the reason and its step."""
+    if words := _REASONS.get(kind):
+        for size, match in highlights.kinds[kind]:
+            yield match, words(size), 0
+    elif kind == "fault":
+        forfeits = [match for match in highlights.matches("faulty") if match.at_fault is not None]
+        for match in forfeits[:_MOST_OF_KIND]:
+            yield match, match_words(match)[2], 0
+    else:
+        matches = {match.key: match for match in highlights.matches(*highlights.kinds)}.values()
+        pairs = ((mark, match) for match in matches for mark in marks.get(str(match.key), ()))
+        found = [(mark, match) for mark, match in pairs if mark["kind"].endswith(kind)]
+        for mark, match in sorted(found, key=lambda entry: -entry[0]["size"])[:_MOST_OF_KIND]:
+            yield match, f"{mark['kind']} {100 * mark['size']:.0f} %", mark["step"]
+
+
+def _card(view: LeagueView, match: MatchResult, has_page: Callable[[str], bool]) -> Card:
+    """Return the card of a match, without reasons."""
+    seats, _, *end = match_words(match)
+    scores = map(str, match.scores or [""] * len(match.players))
+    by_rank = sorted(zip(match.ranks, match.players, scores, looks_of(match.players, view.names), strict=True))
+    sides = [(name, score, look) for _, name, score, look in by_rank]
+    more = max(0, len(sides) - _MOST_SIDES)
+    return Card(str(match.key), has_page(str(match.key)), sides[:_MOST_SIDES], more, f"{seats}; {'; '.join(end)}")
 
 
 class MatchLine(msgspec.Struct, frozen=True):

@@ -306,7 +306,7 @@ def _marks(steps: list[StepData], luck: MatchLuck, record: MatchRecord) -> list[
     swings = [_largest_change(earlier.value, later.value) for earlier, later in pairwise(steps)]
     if swings and any(swings):
         at = max(range(len(swings)), key=swings.__getitem__)
-        marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win"))
+        marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win", swings[at]))
     return [*marks, *(Mark("fault", number, step.fault) for number, step in enumerate(steps) if step.fault)]
 
 

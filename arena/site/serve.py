@@ -30,7 +30,7 @@ from starlette.routing import Route
 from arena.errors import ArenaError, SpecError
 from arena.match.judgement import judge_by_game
 from arena.match.results import MatchKey
-from arena.site.build import assets, league_pages, match_files, site_pages
+from arena.site.build import assets, league_pages, match_files, picture_file, site_pages
 from arena.site.leagues import Highlights, LeagueView, league_views, require_players
 from arena.site.pages import POLICY, Pages
 from arena.site.replay_cache import Busy, Files, ReplayCache
@@ -43,11 +43,19 @@ _SHARE: Final = 25
 """The least age of a version, in multiples of the CPU time it took: at most 4 % of a core."""
 _ALIVE_S: Final = 15.0
 """Seconds between two comments to a browser, without which some would close the connection."""
+_MOST_MARKED: Final = 10_000
+"""Opened matches whose marks are remembered for the matches worth a look."""
 _SPARE: Final = 16
 """File descriptors that connections leave free, so that a page can always be made."""
-_PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
+_PLAYED: Final = re.compile(r"match/([^/]+)\.(?:html|svg)|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
-_MEDIA_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
+_MEDIA_TYPES: Final = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+}
 _HEADERS: Final = {
     "Content-Security-Policy": f"{POLICY.replace(' file:', '')}; connect-src 'self'; frame-ancestors 'none'",
     "Cache-Control": "no-cache",
@@ -67,6 +75,8 @@ class LiveSite:
         self._files: dict[str, bytes] = {}
         self._views: list[LeagueView] | None = None
         self._highlights: dict[str, Highlights] = {}
+        self._marks = dict[str, Any]()
+        self._growing, self._counts = set[str](), dict[str, int]()
         self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
         self.version = self._stored_version()
         if private:
@@ -95,7 +105,9 @@ class LiveSite:
         if path in self._assets:
             return self._assets[path]
         if played := _PLAYED.fullmatch(path):
-            return self._opened.file(path, partial(self._match_files, played[1] or played[2]))
+            return self._opened.file(
+                path, partial(self._match_files, played[1] or played[2], is_picture=path.endswith(".svg"))
+            )
         with self._lock:
             if path not in self._files:
                 with open_store(self._results) as store:
@@ -111,6 +123,9 @@ class LiveSite:
         """Return the leagues of this version; the caller holds the lock."""
         if self._views is None:
             self._views = [*league_views(store, self._names)]
+            counts = {view.name: view.state.stored for view in self._views}
+            self._growing = {name for name, count in counts.items() if count > self._counts.get(name, count)}
+            self._counts = counts
         return self._views
 
     def _make_page(self, store: MatchStore, path: str) -> None:
@@ -122,7 +137,7 @@ class LiveSite:
 
     def _page_makers(self, store: MatchStore, folder: str, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
         """Return the makers of the pages in a folder, by file name; none for an unknown folder."""
-        pages = Pages(lambda _: True, self.version)
+        pages = Pages(lambda _: True, self.version, marks=self._marks, growing=self._growing)
         if not folder:
             return site_pages(pages, views)
         for view in views:
@@ -138,15 +153,19 @@ class LiveSite:
             self._highlights[view.key] = view.highlights(view.results(store))[None]
         return self._highlights[view.key]
 
-    def _match_files(self, match: str) -> Files:
-        """Return both files of a match by path; empty if it is not stored or of another league."""
+    def _match_files(self, match: str, *, is_picture: bool) -> Files:
+        """Return the picture of a match, or both other files, by path; empty if it is of no league that is shown."""
         with contextlib.suppress(ValueError, ArenaError), open_store(self._results) as store:
             key = MatchKey.read(match)
             with self._lock:
                 views = self._league_views(store)
             view = next((league for league in views if str(key) == match and league.has(key)), None)
             if view is not None:
-                files = match_files(Pages(live=self.version), store, view, match, self._private, judge=judge_by_game)
+                if is_picture:
+                    return {f"match/{match}.svg": picture_file(store, view, match).encode()}
+                marks = self._marks if len(self._marks) < _MOST_MARKED else None
+                pages = Pages(live=self.version)
+                files = match_files(pages, store, view, match, self._private, judge=judge_by_game, marks=marks)
                 return {path: text.encode() for path, text in files}
         return {}
 
