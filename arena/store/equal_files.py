@@ -15,10 +15,13 @@ from typing import Final
 
 from arena.errors import SpecError
 from arena.process.manifest import MANIFEST, bot_files
+from arena.text import join_words
 
 _SIZE_LIMIT: Final = 256 << 10
 """Bytes of a file whose words are compared; a larger one is compared as it is."""
 _FEWEST_WORDS: Final = 40
+_MOST_NAMED: Final = 4
+"""Most files that a sentence names: a class may have the teacher's file in common."""
 
 
 def find_equal_files(bots: Iterable[tuple[str, Path]], kits: Iterable[Path]) -> dict[str, list[str]]:
@@ -37,7 +40,8 @@ def find_equal_files(bots: Iterable[tuple[str, Path]], kits: Iterable[Path]) -> 
     for files in (places[form] for form in places.keys() - common):
         for author, name in files:
             if others := sorted(f"{other_name} of {other}" for other, other_name in files if other != author):
-                findings[author].append(f"{name} equals {', '.join(others)}")
+                others[_MOST_NAMED:] = [f"{len(others) - _MOST_NAMED} more"] * (len(others) > _MOST_NAMED)
+                findings[author].append(f"{name} equals {join_words(others)}")
     return {author: sorted(sentences) for author, sentences in findings.items()}
 
 

@@ -56,6 +56,15 @@ def test_short_files_kits_and_own_files_are_left_out(tmp_path: Path) -> None:
     assert set(find_equal_files(found, [])) == {"ada", "ben"}
 
 
+def test_a_file_that_a_class_has_in_common_is_a_short_line(tmp_path: Path) -> None:
+    """Four files are named, and how many more there are."""
+    found = find_equal_files(bots(tmp_path, **{f"a{number}": SOURCE for number in range(9)}), ())
+
+    assert found["a0"] == [
+        "a0_bot.py equals a1_bot.py of a1, a2_bot.py of a2, a3_bot.py of a3, a4_bot.py of a4 and 4 more"
+    ]
+
+
 def test_a_large_file_is_compared_as_it_is(tmp_path: Path) -> None:
     """A table of a megabyte takes no memory for its words."""
     table = "1 2 3 4\n" * (1 << 17)

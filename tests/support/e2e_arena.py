@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,10 @@ class Place:
         """The same folder with other results."""
         return Place(self.folder, results)
 
-    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        """An `arena` process with a session of its own, as a terminal would give it."""
+    def start(
+        self, *arguments: str, program: Sequence[str] = ("-m", "arena"), before: Sequence[str] = (), **options: Any
+    ) -> "subprocess.Popen[str]":
+        """An `arena` process with a session of its own, as a terminal would give it; `before` is a command for it."""
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -76,7 +79,7 @@ class Place:
         }
         settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
         return Program(
-            [sys.executable, "-m", "arena", *arguments],
+            [*before, sys.executable, *program, *arguments],
             cwd=self.folder,
             env=environment,
             start_new_session=True,
