@@ -9,11 +9,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
+from arena.games.looks import seat_colour
+
 Colour = int | str
-SEAT_COLOURS: Final = (
-    *("#0f31d0", "#971400", "#0d583a", "#7f11a1", "#6b7103"),
-    *("#1b70b4", "#be2a9e", "#955d65", "#763ffe", "#574068"),
-)
 INK: Final = "#1c2733"
 PAPER: Final = "#ffffff"
 MIDDLE: Final = 'text-anchor="middle"'
@@ -92,8 +90,8 @@ def grid(x: float, y: float, columns: int, rows: int, *, size: float = 32, is_ch
 
 
 def paint(colour: Colour) -> str:
-    """Return a colour as CSS, that of a seat as a variable, which a page sets by player: `var(--seat-0, #0f31d0)`."""
-    return f"var(--seat-{colour}, {SEAT_COLOURS[colour]})" if isinstance(colour, int) else colour
+    """Return a colour as CSS; that of a seat is a variable, which pages set by player."""
+    return seat_colour(colour) if isinstance(colour, int) else colour
 
 
 def _box(x: float, y: float, width: float, height: float, fill: Colour, stroke: Colour) -> str:

@@ -32,6 +32,7 @@ from arena.games.api import (
     with_names,
 )
 from arena.games.base import BaseGame
+from arena.games.openspiel.boards import draw_board
 from arena.games.openspiel.notation import Notation, notation_of
 from arena.text import cut, printable
 
@@ -209,6 +210,10 @@ class OpenSpielGame(BaseGame):
     def describe(self, state: SpielState, names: Sequence[str] = ()) -> str:
         """Describe the whole state."""
         return with_names(_printable_text(_describe_turn(state), str(state.spiel)), names)
+
+    def picture(self, state: SpielState) -> str:
+        """Draw the board of the game, else the lines of `describe`."""
+        return draw_board(state.spiel, _describe_turn(state)) or super().picture(state)
 
     def describe_for(self, state: SpielState, seat: Seat, names: Sequence[str] = ()) -> str:
         """Describe the state in a game that hides nothing; else the string of the seat's view."""
