@@ -68,7 +68,7 @@ def _row(game: str, records: list[MatchRecord]) -> tuple[object, ...]:
 
 
 def _bytes(record: MatchRecord) -> int:
-    return len(split_packed(pack(record))[2])
+    return sum(map(len, split_packed(pack(record))[2:]))
 
 
 def _bare(record: MatchRecord) -> MatchRecord:

@@ -6,6 +6,7 @@ its digest.
 
 import re
 import zlib
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
@@ -21,6 +22,7 @@ from arena.protocol.messages import ClockTerms
 CODEC: Final = "json+zlib"
 RECORD_BYTES: Final = 8 << 20
 """The largest record, as JSON; one of Riff Raff has 0.3 MB. Compressed bytes can stand for a thousand times as many."""
+_SIZE_BYTES: Final = 4
 _FRACTION: Final = re.compile(r"-?[1-9][0-9]*/[1-9][0-9]*", re.ASCII)
 
 
@@ -207,6 +209,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
 
     `requests` and `lines` have the details by request; a human has neither. `stderr`, where the
     match keeps it: the beginning and the end of all that was written in the match; a cut is marked in the text.
+    `stderr_digest`: the SHA-256 of a text on stderr that was removed from the stored record.
     """
 
     player: str
@@ -225,6 +228,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     requests: Requests | UnsetType = UNSET
     lines: SeatLines | UnsetType = UNSET
     stderr: tuple[StderrText, ...] | UnsetType = UNSET
+    stderr_digest: str | UnsetType = UNSET
 
     @property
     def deciding_ms(self) -> float:
@@ -285,39 +289,78 @@ class MatchRecord(msgspec.Struct, frozen=True):
 def pack(record: MatchRecord) -> bytes:
     """Compress the record, behind a line with the codec and the digest of the JSON.
 
+    The text on stderr lies behind the JSON, which has its digest: it can be removed without a change of the record's.
     A record above RECORD_BYTES loses its stderr and notes; HarnessFault if it is too large even so.
     """
-    text = encode_record(record)
-    if len(text) > RECORD_BYTES:  # only its stderr and its notes can make a bot's record so large
+    public, texts = _split_stderr(record)
+    text = encode_record(public)
+    if (
+        len(text) + sum(map(len, texts)) > RECORD_BYTES
+    ):  # only its stderr and its notes can make a bot's record so large
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
         steps = tuple(
             msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps
         )
-        text = encode_record(msgspec.structs.replace(record, seats=seats, steps=steps))
+        public, texts = _split_stderr(msgspec.structs.replace(record, seats=seats, steps=steps))
+        text = encode_record(public)
     if len(text) > RECORD_BYTES:
         raise HarnessFault(
             f"the record of match {record.match} has {len(text)} bytes, at most {RECORD_BYTES} are stored"
         )
-    return join_packed(CODEC, sha256(text).hexdigest(), zlib.compress(text, 6))
+    return join_packed(CODEC, sha256(text).hexdigest(), zlib.compress(text, 6), _compress_texts(texts))
 
 
-def join_packed(codec: str, digest: str, body: bytes) -> bytes:
+def join_packed(codec: str, digest: str, body: bytes, stderr: bytes = b"") -> bytes:
     """Join the parts of a packed record, as `split_packed` returns them."""
-    return f"{codec} {digest}\n".encode() + body
+    return f"{codec} {digest}\n".encode() + len(body).to_bytes(_SIZE_BYTES, "little") + body + stderr
 
 
-def split_packed(packed: bytes) -> tuple[str, str, bytes]:
-    """Split a packed record into its codec, the SHA-256 of its JSON, and the compressed JSON."""
-    heading, _, body = packed.partition(b"\n")
+def split_packed(packed: bytes) -> tuple[str, str, bytes, bytes]:
+    """Split a packed record: its codec, the SHA-256 of its JSON, the compressed JSON, and the compressed stderr."""
+    heading, _, parts = packed.partition(b"\n")
     codec, _, digest = heading.decode().partition(" ")
-    return codec, digest, body
+    end = _SIZE_BYTES + int.from_bytes(parts[:_SIZE_BYTES], "little")
+    return codec, digest, parts[_SIZE_BYTES:end], parts[end:]
 
 
 def unpack(packed: bytes) -> MatchRecord:
     """Read a packed record. ValueError names what does not fit: the codec, the compression, the digest, the form."""
-    codec, digest, body = split_packed(packed)
+    codec, digest, body, stderr = split_packed(packed)
     if codec != CODEC:
         raise ValueError(f"unknown codec {codec!r}, expected {CODEC!r}")
+    text = _decompress(body)
+    if sha256(text).hexdigest() != digest:
+        raise ValueError("the stored bytes do not have the stored digest")
+    try:
+        record = decode_record(text)
+        return _join_stderr(record, _texts_of(stderr)) if stderr else record
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"the stored bytes are no record of a match: {error}") from None
+
+
+def without_stderr(packed: bytes, bots: Collection[str]) -> bytes:
+    """Remove from a packed record the stderr of the bots with these hashes. ValueError as from `unpack`.
+
+    The digest stays that of the JSON, which has the digest of what is removed.
+    """
+    codec, digest, body, stderr = split_packed(packed)
+    seats = unpack(packed).seats if stderr else ()
+    texts = [b"" if seat.bot in bots else text for seat, text in zip(seats, _texts_of(stderr), strict=True)]
+    return join_packed(codec, digest, body, _compress_texts(texts))
+
+
+def _compress_texts(texts: Sequence[bytes]) -> bytes:
+    """Compress the texts on stderr, by seat; empty without any."""
+    return zlib.compress(msgspec.msgpack.encode(texts), 6) if any(texts) else b""
+
+
+def _texts_of(stderr: bytes) -> list[bytes]:
+    """Return the texts on stderr, by seat. ValueError for a damaged part."""
+    return msgspec.msgpack.decode(_decompress(stderr), type=list[bytes]) if stderr else []
+
+
+def _decompress(body: bytes) -> bytes:
+    """Decompress a part of a stored record. ValueError if it is damaged, or too large."""
     try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(body, RECORD_BYTES)
@@ -325,12 +368,37 @@ def unpack(packed: bytes) -> MatchRecord:
         raise ValueError(f"the stored bytes cannot be decompressed: {error}") from None
     if not unpacker.eof or unpacker.unused_data:
         raise ValueError(f"the stored bytes cannot be decompressed to one record of at most {RECORD_BYTES} bytes")
-    if sha256(text).hexdigest() != digest:
-        raise ValueError("the stored bytes do not have the stored digest")
-    try:
-        return decode_record(text)
-    except msgspec.MsgspecError as error:
-        raise ValueError(f"the stored bytes are no record of a match: {error}") from None
+    return text
+
+
+def _split_stderr(record: MatchRecord) -> tuple[MatchRecord, list[bytes]]:
+    """Take the stderr out of a record; return the record with its digests, and the texts by seat as JSON."""
+    fault, seats, texts = record.fault, list(record.seats), [b""] * len(record.seats)
+    for number, seat in enumerate(seats):
+        last = fault.stderr if fault is not None and fault.seat == number else ""
+        if seat.stderr or last:
+            kept = None if seat.stderr is UNSET else seat.stderr
+            texts[number] = msgspec.json.encode((kept, last))
+            digest = sha256(texts[number]).hexdigest()
+            seats[number] = msgspec.structs.replace(seat, stderr=UNSET, stderr_digest=digest)
+    fault = fault and msgspec.structs.replace(fault, stderr="")
+    return msgspec.structs.replace(record, seats=tuple(seats), fault=fault), texts
+
+
+def _join_stderr(record: MatchRecord, texts: Sequence[bytes]) -> MatchRecord:
+    """Put the texts on stderr, by seat, back into a record. ValueError for a text that the record has no digest of."""
+    seats, fault = list(record.seats), record.fault
+    for number, (seat, text) in enumerate(zip(record.seats, texts, strict=True)):
+        if not text:
+            continue
+        if sha256(text).hexdigest() != seat.stderr_digest:
+            raise ValueError(f"the stored bytes of the stderr of {seat.player} do not have the digest in the record")
+        kept, last = msgspec.json.decode(text, type=tuple[tuple[StderrText, ...] | None, str])
+        stderr = UNSET if kept is None else kept
+        seats[number] = msgspec.structs.replace(seat, stderr=stderr, stderr_digest=UNSET)
+        if fault is not None and fault.seat == number:
+            fault = msgspec.structs.replace(fault, stderr=last)
+    return msgspec.structs.replace(record, seats=tuple(seats), fault=fault)
 
 
 def encode_record(record: MatchRecord) -> bytes:

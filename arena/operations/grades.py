@@ -74,7 +74,7 @@ def report_authors(request: ReportAuthors) -> dict[str, str]:
     """
     require_made(request.out, _COMMAND)
     reports = [*_reports(request)]
-    names = {report.author: _file_name(report.author) for report in reports}
+    names = {report.author: report_name(report.author) for report in reports}
     files = {f"{names[report.author]}.{form}": write(report) for report in reports for form, write in _FORMS.items()}
     claim_folder(request.out, _COMMAND, files, mode=0o700)
     for name, text in files.items():
@@ -110,7 +110,7 @@ def _read_faulty(store: MatchStore, profile: Profile) -> Iterator[MatchRecord]:
             yield record_of(store.match(str(match)))
 
 
-def _file_name(author: str) -> str:
+def report_name(author: str) -> str:
     """Return the name of an author's files: the author's own if that is a safe name of a file, else with a digest."""
     if re.fullmatch(r"\w[\w.-]{0,39}", author):
         return author

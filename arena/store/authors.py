@@ -18,6 +18,7 @@ from msgspec import Meta
 from arena import validation
 from arena.errors import SpecError
 from arena.process.manifest import SingleLine
+from arena.store.files import replace_plain
 from arena.store.owners import normalize_owner
 from arena.text import cut, join_words, printable
 
@@ -71,6 +72,16 @@ def read_authors(file: Path) -> tuple[Author, ...]:
     if mistakes:
         raise SpecError("\n".join(mistakes))
     return (*authors,)
+
+
+def delete_author(file: Path, name: str) -> None:
+    """Delete the line of an author, if it is there, in one step. SpecError as from `read_authors`."""
+    read_authors(file)
+    header, *lines = io.StringIO(file.read_bytes().decode(), newline="")
+    rows = csv.reader(lines, skipinitialspace=True)  # a cell has no end of a line, so a row is one
+    kept = [line for line, row in zip(lines, rows, strict=True) if not row or normalize_owner(row[0]) != name]
+    place = file.resolve()
+    replace_plain(place.parent, place.name, "".join([header, *kept]))
 
 
 def match_author(name: str, authors: Iterable[Author]) -> Author | None:

@@ -125,10 +125,24 @@ class BotStore:
         query = "SELECT at, hand_in.name, digest FROM hand_in JOIN bot USING (digest) ORDER BY at"
         return {name: digest for at, name, digest in self._query(query) if at <= until}
 
-    def _query(self, query: str) -> list[Any]:
+    def versions_of(self, owner: str) -> list[tuple[str, str]]:
+        """Return the name and hash of each version that was handed in under a name of this owner."""
+        query = "SELECT DISTINCT name, digest FROM hand_in JOIN owner ON bot = name WHERE owner = ? ORDER BY name, at"
+        return self._query(query, owner)
+
+    def removed(self) -> frozenset[str]:
+        """Return the hashes of the versions whose authors were removed."""
+        return frozenset(digest for (digest,) in self._query("SELECT digest FROM removal"))
+
+    def delete_sources(self, digests: Iterable[str]) -> None:
+        """Delete the installed copies with these hashes, where they are."""
+        for digest in digests:
+            self._homes.remove(digest)
+
+    def _query(self, query: str, *values: str) -> list[Any]:
         """Return the rows of a query; none before anything is stored."""
         with database.reading(self._results) as connection, database.translating_sqlite_errors(self._path):
-            return [] if connection is None else connection.collect(query)
+            return [] if connection is None else connection.collect(query, values)
 
     def register(
         self,

@@ -93,6 +93,13 @@ class Homes:
                 raise MachineFault(f"{what}; make room there, or {self._advice}") from None
             raise SpecError(f"{what}; {self._advice}") from None
 
+    def remove(self, digest: str) -> None:
+        """Remove the home with this hash, if it is there; a later call goes on after a kill."""
+        home = self._home_of(digest)
+        if self._folder.is_dir():
+            with scratch_folder(_UNFINISHED, self._folder) as scratch, contextlib.suppress(FileNotFoundError):
+                home.rename(scratch / "home")
+
     def is_changed(self, digest: str) -> bool:
         """Return True if a home is missing, or is not what was put there."""
         try:

@@ -7,7 +7,7 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 import contextlib
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -204,6 +204,15 @@ class MatchStore:
                 if record
             ]
             history.append(self._connection, entries)
+
+    def remove_bots(self, digests: Collection[str]) -> None:
+        """Take the bots with these hashes off the list, and delete what they wrote to stderr, in one transaction."""
+        self._connection.execute("PRAGMA secure_delete=ON")
+        with database.transaction(self._connection, self._path):
+            for digest in digests:
+                self._connection.execute("INSERT OR IGNORE INTO removal VALUES (?)", (digest,))
+                self._connection.execute("DELETE FROM bot WHERE digest = ?", (digest,))
+            rows.remove_stderr(self._connection, digests)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:

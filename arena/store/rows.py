@@ -7,7 +7,7 @@ reads a row checks it: DamagedStore names a block that is not what was stored.
 import contextlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
@@ -16,7 +16,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.columns import Machine, PlayedBlock
-from arena.match.record import join_packed, split_packed
+from arena.match.record import join_packed, split_packed, without_stderr
 from arena.match.results import canonical_ranks
 from arena.standings.ranks import matches_of
 
@@ -57,7 +57,7 @@ _BLOCKS: Final = (
 )
 """A CROSS JOIN keeps the order: of the pairings asked for, then of the primary key."""
 _RECORDS: Final = (
-    "SELECT rotation, codec, digest, body FROM record"
+    "SELECT rotation, codec, digest, body, stderr FROM record"
     " WHERE pairing = (SELECT id FROM pairing WHERE key = ?) AND block = ?"
 )
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -79,7 +79,7 @@ def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlo
         for rotation, record in enumerate(block.records)
         if record
     ]
-    connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
+    connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)", records)
     ran_on = [(pairing, block.block, block.machine) for pairing, block in blocks if block.machine is not None]
     if ran_on:
         connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {row for *_, row in ran_on})
@@ -132,11 +132,26 @@ def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBl
     """Return the block with its stored records. DamagedStore for a record that is none."""
     records = {}
     for rotation, *columns in connection.execute(_RECORDS, (block.pairing, block.block)):
-        if [*map(type, columns)] != [str, str, bytes]:
+        if [*map(type, columns)] != [str, str, bytes, bytes]:
             raise damaged(f"match {block.pairing}-{block.block}-{rotation}", "its record is no record")
         records[rotation] = join_packed(*columns)
     known = tuple([records.get(rotation, b"") for rotation in range(len(block.players))])
     return msgspec.structs.replace(block, records=known)
+
+
+def remove_stderr(connection: sqlite3.Connection, bots: Collection[str]) -> None:
+    """Remove from all records what the bots with these hashes wrote to stderr, within the caller's transaction.
+
+    The digests of the records stay. DamagedStore for a record that cannot be read.
+    """
+    where = "WHERE (pairing, block, rotation) = (?, ?, ?)"
+    for place in connection.execute("SELECT pairing, block, rotation FROM record WHERE stderr != x''").fetchall():
+        (columns,) = connection.execute(f"SELECT codec, digest, body, stderr FROM record {where}", place)  # noqa: S608
+        try:
+            stderr = split_packed(without_stderr(join_packed(*columns), bots))[-1]
+        except UNREADABLE as error:
+            raise damaged("match {}-{}-{} of the pairing with this id".format(*place), error) from None
+        connection.execute(f"UPDATE record SET stderr = ? {where}", (stderr, *place))  # noqa: S608
 
 
 def decode_players(key: str, text: Any) -> tuple[str, ...]:

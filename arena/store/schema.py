@@ -29,7 +29,8 @@ _TABLES: Final = (
     rows.BLOCK_TABLE,
     """CREATE TABLE record (
         pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
-        codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
+        codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, stderr BLOB NOT NULL,
+        PRIMARY KEY (pairing, block, rotation)
     ) WITHOUT ROWID""",
     # The secrets of a league's luck, the first one first, by their commitments.
     """CREATE TABLE secret (
@@ -40,6 +41,8 @@ _TABLES: Final = (
     """CREATE TABLE hand_in (
         name TEXT NOT NULL, at TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (name, at, digest)
     ) WITHOUT ROWID""",
+    # Versions whose authors were removed, by hash.
+    "CREATE TABLE removal (digest TEXT PRIMARY KEY) WITHOUT ROWID",
     # The ends of a league's runs, `league.runs` of them: the tournament with its players then, and its standings.
     """CREATE TABLE snapshot (
         league TEXT NOT NULL, number INTEGER NOT NULL, ended_at TEXT NOT NULL, tournament BLOB NOT NULL,

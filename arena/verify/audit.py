@@ -45,8 +45,8 @@ While jobs are played again it is called twice a second.
 class AuditOptions(NamedTuple):
     """Settings of an audit: the checker, the progress listener, the source of secrets, and old roots.
 
-    `replays`: the number of jobs of each league to play again, with bots under `isolation`, on the backend that
-    `open_backend` returns for its tournament.
+    `removed`: hashes of bots whose authors were removed, which `audit` finds. `replays`: the number of jobs of each
+    league to play again, with bots under `isolation`, on the backend that `open_backend` returns for its tournament.
     """
 
     checker: Checker = check_here
@@ -56,6 +56,7 @@ class AuditOptions(NamedTuple):
     replays: int = 0
     isolation: Isolation = DEFAULT_ISOLATION
     open_backend: Callable[[Tournament], Backend] = lambda _: LocalBackend(1)
+    removed: frozenset[str] = frozenset()
 
 
 DEFAULT: Final = AuditOptions()
@@ -66,11 +67,12 @@ def audit(
     store: MatchStore, bots: BotStore, leagues: tuple[str, ...], options: AuditOptions = DEFAULT
 ) -> Iterator[AuditLine]:
     """Yield findings about the database, each league, and, if these are all leagues, matches of no league."""
+    options = options._replace(removed=bots.removed())
     yield from _audit_part("database", _audit_database(store))
     yield from _audit_part("history", audit_history(store, options.roots))
     states: dict[str, LeagueState] = {}
     for name in leagues:
-        yield from _audit_part(name, _audit_bots(store, bots, name, states))
+        yield from _audit_part(name, _audit_bots(store, bots, name, states, options.removed))
         if name in states:
             yield from _audit_part(name, _audit_matches(store, states[name], options))
             yield from _audit_part(name, _audit_standings(store, states[name]))
@@ -103,15 +105,24 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
         yield True, f"{counted(bare, 'match has', 'matches have')} no record"
 
 
-def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState]) -> Iterator[AuditLine]:
-    """Check the bots of a league; add its state to `states`."""
+def _audit_bots(
+    store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState], removed: frozenset[str]
+) -> Iterator[AuditLine]:
+    """Check the bots of a league, and name matches that cannot be played again; add its state to `states`."""
     known = {(player.name, player.bot.digest): player.bot for one in store.tournaments(name) for player in one.players}
     changed = set(bots.find_changed({bot.digest for bot in known.values()}))
     for bot in known.values():
-        if bot.digest in changed:
+        if bot.digest in changed - removed:
             yield True, f"bot {bot.label} is missing or no longer has its hash"
     if not changed:
         yield False, f"{len(known)} bots have their hashes"
+    if gone := changed & removed:
+        all_spans = (span for one in store.tournaments(name) for span in state_of(one, store.ranks).spans)
+        spans = {span.pairing.key: span for span in all_spans}.values()
+        for bot in (bot for bot in known.values() if bot.digest in gone):
+            theirs = (span for span in spans if bot.digest in {player.bot.digest for player in span.pairing.players})
+            count = counted(sum(span.ranks.matches for span in theirs), "match", "matches")
+            yield False, f"{count} of {bot.label} cannot be played again: its author was removed"
     states[name] = state_of(store.league(name), store.ranks)
 
 
@@ -171,6 +182,11 @@ def _audit_tasks(
         checked += 1
         options.on_progress(name, checked, max(total, checked))
         yield from ((True, f"match {checked_match.match}: {problem}") for problem in checked_match.problems)
+        for digest in checked_match.without_stderr:
+            if digest in options.removed:
+                remarks["the text on stderr of a removed author is gone from {}"] += 1
+            else:
+                yield True, f"match {checked_match.match}: the text on stderr of the bot {digest[:8]} is gone"
         replayed += checked_match.is_replayed
         remarks.update(checked_match.remarks)
         if (again := checked_match.resimulated) is not None:

@@ -69,7 +69,7 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     """The result of checking a match: its problems, in sentences, and its simulations (None if none were made).
 
     `remarks`: sentences common to several matches, with `{}` for their number. `is_replayed` is False if this arena
-    has other rules.
+    has other rules. `without_stderr`: hashes of bots whose text on stderr was removed.
     """
 
     match: str
@@ -77,6 +77,7 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     resimulated: ResimulationResult | None = None
     remarks: tuple[str, ...] = ()
     is_replayed: bool = True
+    without_stderr: tuple[str, ...] = ()
 
 
 Batch = Sequence[CheckTask]
@@ -177,7 +178,8 @@ def _check_record(task: CheckTask) -> CheckedMatch:
         wrong, remark = _compare_measured_luck(result, record)
         mistakes += wrong
         remarks += [remark] if remark else []
-    return CheckedMatch(match_id, tuple(mistakes), resimulated, tuple(remarks), is_replayed=not other)
+    silenced = tuple(seat.bot for seat in record.seats if seat.stderr_digest is not UNSET)
+    return CheckedMatch(match_id, tuple(mistakes), resimulated, tuple(remarks), not other, silenced)
 
 
 def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secrets: Collection[Secret]) -> CheckTask:

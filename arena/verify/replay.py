@@ -47,10 +47,15 @@ def audit_by_replay(
         yield False, f"no process life can be played again: {why}"
         return
     try:
-        whole = _whole_jobs(store, state, secrets, isolation)
+        gone = bots.removed().intersection(bots.find_changed({one.bot.digest for one in state.tournament.players}))
+        whole = [
+            job
+            for job in _whole_jobs(store, state, secrets, isolation)
+            if gone.isdisjoint(player.bot.digest for player in job.pairing.players)
+        ]
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other jobs each time
-        kept = {player.bot.digest: bots.read_installed(player.bot.digest) for player in state.tournament.players}
-        blocks, lost = _play_again([job.with_bots(lambda bot: kept[bot.digest]) for job in chosen], backend, watch)
+        installed = [job.with_bots(lambda bot: bots.read_installed(bot.digest)) for job in chosen]
+        blocks, lost = _play_again(installed, backend, watch)
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
         return

@@ -44,7 +44,7 @@ def replace_an_action(kept: Kept) -> None:
     seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
     setting = MatchSettings(league.game, league.options, league.clock, league.limits)
     forged = play_match(spec_of(setting, planned.match_id(0), planned.draw, 0, "none"), seats)
-    _, digest, body = split_packed(pack(forged))
+    _, digest, body, _ = split_packed(pack(forged))
     assert forged.steps != unpack(block.results[0].record).steps
     place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
     kept.tamper(f"UPDATE record SET body = ?, digest = ? {place}", body, digest, planned.pairing, planned.block)
