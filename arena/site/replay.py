@@ -153,7 +153,10 @@ class _DataBuilder:
             shown.key = step.key
         if moment.is_complete:
             lines = news_of(self._game, moment.before, moment.after, self._record.players)
-            shown.news = tuple(line for line in lines if not line.startswith(HEADING))
+            news = [line for line in lines if not line.startswith(HEADING)]
+            if news and isinstance(step, SimulationStep):
+                shown.text = news.pop(0)
+            shown.news = tuple(news)
         return self._fill_position(shown, self._states[number])
 
     def _fill_position(self, step: StepData, state: Any) -> StepData:

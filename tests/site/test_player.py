@@ -304,22 +304,52 @@ def test_without_webgl_stills_are_shown(browser: Any, site: Path) -> None:
     assert is_loaded
 
 
-def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, site: Path) -> None:
-    """Pictures of the canvas differ: before, on the way, at rest, and from another side."""
+COUNTED: Final = """
+globalThis.drawn = [];
+for (const name of ["drawElements", "drawArrays"]) {
+  const draw = WebGL2RenderingContext.prototype[name];
+  WebGL2RenderingContext.prototype[name] = function (mode, one, other) {
+    drawn.push(mode === 4 ? (name === "drawArrays" ? other : one) / 3 : 0);
+    return draw.apply(this, arguments);
+  };
+}"""
+"""The triangles of each call that draws, 0 for lines."""
+MOTION_S: Final = 3
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, site: Path, motion: str) -> None:
+    """A headline says who put what where; an empty ship is cheap; who wants no motion gets one picture."""
     data = match_data(record("simulated"))
     number = next(at for at, each in enumerate(data["steps"]) if "motion" in each)
+    place = written(site, record("simulated"))
 
-    with opened(browser, f"{written(site, record('simulated')).as_uri()}#step={number - 1}") as (page, _):
-        ready(page)
-        canvas = page.locator(".harbour canvas")
-        before = canvas.screenshot()
-        page.keyboard.press("End")
-        rest = canvas.screenshot()
-        page.click("[aria-label='Turn to the left']")
-        turned = canvas.screenshot()
-        told = canvas.get_attribute("aria-label")
+    made = browser.new_context(reduced_motion=motion)
+    page = made.new_page()
+    page.add_init_script(COUNTED)
+    page.goto(f"{place.as_uri()}#step={number - 1}")
+    ready(page)
+    canvas = page.locator(".harbour canvas")
+    pictures = [canvas.screenshot()]
+    page.evaluate("drawn.length = 0")
+    page.click("[aria-label='Turn to the left']")
+    calls, triangles = page.evaluate("[drawn.length, drawn.reduce((sum, each) => sum + each, 0)]")
+    pictures.append(canvas.screenshot())
+    page.evaluate("drawn.length = 0")
+    page.keyboard.press("ArrowRight")
+    headline = page.locator(".harbour b").text_content()
+    page.wait_for_timeout(1000 * MOTION_S)
+    moving = page.evaluate("drawn.length")
+    pictures.append(canvas.screenshot())
+    told = canvas.get_attribute("aria-label")
+    made.close()
 
-    assert len({before, rest, turned}) == 3
+    assert len(set(pictures)) == 3
+    assert calls <= 37
+    assert triangles <= 2472
+    assert (moving <= 37) == (motion == "reduce")
+    assert headline.startswith(data["steps"][number]["text"])
+    assert " put a " in headline
     assert "Aboard: " in told
 
 

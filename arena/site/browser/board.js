@@ -21,7 +21,7 @@ export async function start(root, match, { isWall = false } = {}) {
     const number = Math.max(0, Math.min(last, Number.isFinite(step) ? Math.round(step) : 0));
     const isNext = number === state.now + 1;
     state.now = number;
-    parts.forEach((part) => part.show(number, isNext ? seconds || 0.4 / state.speed : 0));
+    parts.forEach((part) => part.show(number, isNext ? seconds || (picture.seconds?.(number) ?? 0.4) / state.speed : 0));
     if (!isWall) remember(number);
     if (number === last && state.timer) stop();
   };
@@ -32,7 +32,7 @@ export async function start(root, match, { isWall = false } = {}) {
     if (isWall && state.now === last) setTimeout(tellEnd, WALL_PAUSE_MS);
   };
   const tick = () => {
-    const pace = paceOf(match, state.now + 1) / state.speed;
+    const pace = ((picture.seconds?.(state.now + 1) ?? 0) + paceOf(match.steps[state.now + 1])) / state.speed;
     go(state.now + 1, pace * 0.9);
     if (state.timer) state.timer = setTimeout(tick, pace * 1000);
   };
@@ -78,13 +78,8 @@ export async function start(root, match, { isWall = false } = {}) {
   return { go, ended };
 }
 
-/** Seconds that a step stays at speed 1: a simulation as long as it took, luck briefly. */
-function paceOf(match, number) {
-  const step = match.steps[number];
-  if (!step) return 0.5;
-  if (step.motion !== undefined && step.motion !== null) return match.motions[step.motion].seconds + 0.6;
-  return step.kind ? 0.7 : 1;
-}
+/** Seconds that a step stays at speed 1, after its movement: luck briefly. */
+const paceOf = (step) => (step?.kind ? 0.7 : 1);
 
 const stepInAddress = () => Number(/(?:^#|&)(?:step=)?(\d+)/.exec(location.hash)?.[1] ?? 0);
 

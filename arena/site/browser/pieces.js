@@ -1,20 +1,22 @@
 // Ship and cargo of Riff Raff as solids, from the tables of the game. Lengths in mm, x to the bow, y to port, z up.
 import * as THREE from "three";
 
+// The colours of parts; those of null, and crates and planks, have that of the player who loaded the piece.
 const COLOURS = {
-  chest: [0x7a4a21, 0xd2a23c], bottle: [0x2f7d4f, 0x9ad3ae], barrel: [0x8a5a2b, 0x55371b], crate: [0xc79a5b],
-  plank: [0xd9b982], lifeboat: [0xe9e3d5, 0xc23b2e, 0xc23b2e], rat: [0x6f6a66, 0xc08b86], sailor: [0x24448e, 0xe3b78f, 0x24448e, 0xf1ede2],
+  chest: [null, 0xd2a23c], bottle: [null, 0x9ad3ae], barrel: [0x55371b, null], lifeboat: [null, 0xe9e3d5, 0xe9e3d5],
+  rat: [null, 0xc08b86], sailor: [null, 0xe3b78f, null, 0xf1ede2],
 };
+const SEA_MM = 2300;
 const WOOD = 0xa9713c;
 const BRASS = 0xd2a23c;
 const BAR_MM = 2.5;
 
-export const material = (color, more = {}) => new THREE.MeshStandardMaterial({ color, roughness: 0.72, metalness: 0.02, ...more });
+export const material = (color, more = {}) => new THREE.MeshStandardMaterial({ color, roughness: 0.72, ...more });
 
 function geometry({ form, half_mm: half }) {
   if (form === "box") return new THREE.BoxGeometry(2 * half[0], 2 * half[1], 2 * half[2]);
-  if (form === "sphere") return new THREE.SphereGeometry(half[0], 24, 16);
-  const made = form === "capsule" ? new THREE.CapsuleGeometry(half[0], 2 * half[1], 6, 16) : new THREE.CylinderGeometry(half[0], half[0], 2 * half[1], 32);
+  if (form === "sphere") return new THREE.SphereGeometry(half[0], 14, 10);
+  const made = form === "capsule" ? new THREE.CapsuleGeometry(half[0], 2 * half[1], 4, 12) : new THREE.CylinderGeometry(half[0], half[0], 2 * half[1], 24);
   return made.rotateX(Math.PI / 2); // three's axis is y, the game's is z
 }
 
@@ -25,19 +27,54 @@ function solid(made, color, place) {
   return mesh;
 }
 
-/** A piece of cargo; its parts share nothing with other pieces, so that each can be lit alone. */
-export function piece(kind, parts) {
+/** The colour of a player with its shape on it, for pieces, hands and areas. */
+export function marked(colour, shape, isDark) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 64, height: 64 });
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 64, 64);
+  pen.fillStyle = isDark ? "#000" : "#fff";
+  pen.translate(14, 14);
+  pen.scale(1.5, 1.5);
+  pen.fill(new Path2D(shape));
+  const map = new THREE.CanvasTexture(canvas);
+  map.colorSpace = THREE.SRGBColorSpace;
+  return map;
+}
+
+/** A piece of cargo in the look of the player who loaded it. */
+export function piece(kind, parts, look) {
   const group = new THREE.Group();
   parts.forEach((part, at) => {
-    const colours = COLOURS[kind] ?? [0xbbbbbb];
-    const mesh = new THREE.Mesh(geometry(part), material(colours[at % colours.length], { polygonOffset: true, polygonOffsetFactor: at, polygonOffsetUnits: 2 * at }));
-    mesh.position.set(...part.at_mm);
+    const color = COLOURS[kind]?.[at];
+    const mesh = solid(geometry(part), color ?? 0xffffff, part.at_mm);
+    Object.assign(mesh.material, { map: color ? null : look, polygonOffset: true, polygonOffsetFactor: at, polygonOffsetUnits: 2 * at });
     if (part.across) mesh.rotation.y = Math.PI / 2;
-    mesh.castShadow = mesh.receiveShadow = true;
-    group.add(mesh);
-    group.add(edges(mesh));
+    group.add(mesh, edges(mesh));
   });
   return group;
+}
+
+/** Water with waves as high as `swell.x` mm at the time `swell.y`; its squares are small near the ship. */
+export function sea(swell, height) {
+  const made = new THREE.PlaneGeometry(2, 2, 24, 24);
+  const places = made.getAttribute("position");
+  const far = (share) => SEA_MM * share * Math.abs(share) ** 0.8;
+  for (let at = 0; at < places.count; at += 1) places.setXY(at, far(places.getX(at)), far(places.getY(at)));
+  const water = material(0x2a7aa3, { flatShading: true, roughness: 0.5 });
+  water.onBeforeCompile = (shader) => {
+    shader.uniforms.swell = swell;
+    const shared = "uniform vec2 swell; varying float crest;\n";
+    shader.vertexShader = shared + shader.vertexShader.replace("#include <begin_vertex>", `vec3 transformed = position;
+      vec2 p = position.xy; float t = swell.y;
+      crest = sin(p.x * .021 + p.y * .014 + t) + .7 * sin(p.y * .037 - p.x * .012 + t * 1.3) + .4 * sin(p.x * .06 + p.y * .02 - t * 1.7);
+      transformed.z += swell.x * crest;`);
+    shader.fragmentShader = shared + shader.fragmentShader.replace("#include <color_fragment>", `diffuseColor.rgb += smoothstep(.5, 2., crest) * swell.x * vec3(.025);`);
+  };
+  const mesh = new THREE.Mesh(made, water);
+  mesh.position.z = height;
+  mesh.receiveShadow = true;
+  return mesh;
 }
 
 function edges(mesh) {
@@ -58,10 +95,10 @@ export function ship(info) {
   group.add(top, planks(length, width, deck));
   group.add(hull(length, width, height, deck));
   const mast = info.mast;
-  group.add(solid(new THREE.CylinderGeometry(mast.radius_mm, mast.radius_mm, mast.top_mm - deck, 24).rotateX(Math.PI / 2), 0x7b5330, [0, 0, (mast.top_mm + deck) / 2]));
-  group.add(solid(new THREE.SphereGeometry(mast.radius_mm * 1.5, 16, 12), BRASS, [0, 0, mast.top_mm]));
+  group.add(solid(new THREE.CylinderGeometry(mast.radius_mm, mast.radius_mm, mast.top_mm - deck, 16).rotateX(Math.PI / 2), 0x7b5330, [0, 0, (mast.top_mm + deck) / 2]));
+  group.add(solid(new THREE.SphereGeometry(mast.radius_mm * 1.5, 10, 8), BRASS, [0, 0, mast.top_mm]));
   const yards = info.yards.map((each) => yard(info, each));
-  const bars = yards.map(({ position }) => solid(new THREE.CylinderGeometry(BAR_MM, BAR_MM, 2 * info.yard_half_width_mm + BAR_MM, 16).rotateZ(Math.PI / 2), BRASS, position));
+  const bars = yards.map(({ position }) => solid(new THREE.CylinderGeometry(BAR_MM, BAR_MM, 2 * info.yard_half_width_mm + BAR_MM, 10).rotateZ(Math.PI / 2), BRASS, position));
   group.add(...yards, ...bars);
   return { group, yards };
 }
@@ -93,7 +130,7 @@ function hull(length, width, height, deck) {
     places.setXYZ(at, places.getX(at) * (0.86 + 0.14 * (share - 0.62) / 0.38), places.getY(at) * share, depth + low + deck - 4.2);
   }
   made.computeVertexNormals();
-  const mesh = new THREE.Mesh(made, material(0x6d4424, { flatShading: true }));
+  const mesh = new THREE.Mesh(made, material(0x85532f, { flatShading: true }));
   mesh.castShadow = true;
   return mesh;
 }
@@ -106,8 +143,17 @@ function planks(length, width, deck) {
   return new THREE.LineSegments(made, new THREE.LineBasicMaterial({ color: 0x8a6236 }));
 }
 
-export function ring(x, y, z, radius, color, opacity = 0.8) {
-  const mesh = new THREE.Mesh(new THREE.RingGeometry(radius - 4, radius, 48), new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: true, opacity }));
-  mesh.position.set(x, y, z);
+/** A hand on the water, in the look of its player. */
+export const disc = (x, y, z, radius, map) => flat(new THREE.CircleGeometry(radius, 32), { map, opacity: 0.6 }, x, y, z);
+
+export const ring = (x, y, z, radius) => flat(new THREE.RingGeometry(radius - 4, radius, 32), {}, x, y, z);
+
+/** An area of the player who is to load there. */
+export const areaOf = ({ u_mm: [left, right], v_mm: [low, high] }, z, map) =>
+  flat(new THREE.PlaneGeometry(right - left, high - low), { map, opacity: 0.6 }, (left + right) / 2, (low + high) / 2, z);
+
+function flat(made, look, ...place) {
+  const mesh = new THREE.Mesh(made, new THREE.MeshBasicMaterial({ transparent: true, ...look }));
+  mesh.position.set(...place);
   return mesh;
 }

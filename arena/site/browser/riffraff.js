@@ -1,215 +1,222 @@
 // Riff Raff in three dimensions: the ship to be turned, loads that settle along the frames of the simulation.
 import * as THREE from "three";
-import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { adopt, el } from "./dom.js";
-import { at as momentOf, poseOf, tilt } from "./motion.js";
-import { material, piece, ring, ship } from "./pieces.js";
+import { at as momentOf, between, poseOf, slowly, tilt } from "./motion.js";
+import { areaOf, disc, marked, piece, ring, sea, ship } from "./pieces.js";
+import { VIEWS, viewpoint } from "./viewpoint.js";
 import style from "./riffraff.css";
 
 adopt(style);
 const RADIANS = Math.PI / 180;
-const FATES = { removed: "caught, out of the game", returned: "caught alone, back to the supply", to_supply: "not caught" };
-const VIEWS = { side: [60, -620, 240], bow: [620, -60, 230], above: [0.1, -40, 760] };
-const DROP_MM = 70;
 const GONE_MM = -300;
+const FIRST_YARD_AREA = 5;
+const STORM_RAD_S = 0.25; // the push of the sea in the last round of a storm
+const SEAS = ["no waves", "calm sea", "low waves", "waves", "high waves", "storm"];
+const darkness = matchMedia("(prefers-color-scheme: dark)");
 
 globalThis.arena_table("riffraff", (host, match) => {
   if (!document.createElement("canvas").getContext("webgl2")) throw new Error("no WebGL");
-  return new Harbour(host, match);
+  return harbour(host, match);
 });
 
-class Harbour {
-  constructor(host, match) {
-    this.match = match;
-    this.kinds = match.info.kinds;
-    this.pieces = new Map();
-    this.before = null;
-    this.film = 0;
-    this.renderer = new THREE.WebGLRenderer({ antialias: true });
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
-    this.canvas = this.renderer.domElement;
-    this.canvas.setAttribute("role", "img");
-    this.told = el("p", { class: "told" });
-    this.hold = el("ul", { class: "hold" });
-    host.append(el("div", { class: "harbour" }, this.told, el("div", { class: "water" }, this.canvas, this.buttons()), this.hold));
-    this.build();
-    new ResizeObserver(() => this.resize()).observe(host);
-    this.resize();
-  }
+function harbour(host, match) {
+  const { info, players, steps, views } = match;
+  const { plane_mm: plane, radius_mm: reach } = info.load.hands;
+  const owners = new Map(views.flatMap(({ cargo, last }) => [...cargo.map(({ id, by }) => [id, by]), ...last.map(({ id, seat }) => [id, seat])]));
+  const pieces = new Map();
+  const swell = { value: new THREE.Vector2() };
+  const marks = new THREE.Group();
+  const { group, yards } = ship(info.ship);
+  const scene = new THREE.Scene();
+  scene.fog = new THREE.Fog(0, 700, 2300);
+  const [light, sun] = lights();
+  scene.add(light, sun, group, sea(swell, plane), marks);
 
-  buttons() {
-    const button = (text, label, onclick) => el("button", { type: "button", "aria-label": label, title: label, onclick }, text);
-    return el(
-      "div",
-      { class: "turns", role: "group", "aria-label": "View" },
-      button("\u21ba", "Turn to the left", () => this.orbit(-25)),
-      button("\u21bb", "Turn to the right", () => this.orbit(25)),
-      Object.keys(VIEWS).map((name) => button(name, `View from ${name === "side" ? "the side" : name === "bow" ? "the bow" : name}`, () => this.look(name))),
-    );
-  }
+  const renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
+  renderer.debug.checkShaderErrors = false; // it would wait for the compiler
+  renderer.shadowMap.enabled = true;
+  renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+  const canvas = renderer.domElement;
+  canvas.setAttribute("role", "img");
+  const draw = () => renderer.render(scene, viewer.camera);
+  const viewer = viewpoint(canvas, draw);
 
-  build() {
-    this.scene = new THREE.Scene();
-    this.scene.background = new THREE.Color(0x9cc3dc);
-    this.world = new THREE.Group();
-    this.scene.add(this.world);
-    this.camera = new THREE.PerspectiveCamera(38, 1, 10, 4000);
-    this.camera.up.set(0, 0, 1);
-    this.orbits = new OrbitControls(this.camera, this.canvas);
-    this.orbits.target.set(0, 0, 128);
-    this.orbits.minDistance = 250;
-    this.orbits.maxDistance = 1500;
-    this.orbits.addEventListener("change", () => this.draw());
-    const sun = new THREE.DirectionalLight(0xfff3dd, 2.4);
-    sun.position.set(220, -320, 560);
-    sun.castShadow = true;
-    sun.shadow.mapSize.set(1024, 1024);
-    Object.assign(sun.shadow.camera, { left: -260, right: 260, top: 320, bottom: -260, near: 100, far: 1400 });
-    this.scene.add(new THREE.HemisphereLight(0xe8f4ff, 0x5b6f80, 2.3), sun);
-    const sea = new THREE.Mesh(new THREE.CircleGeometry(1800, 64), material(0x2a6f93, { roughness: 0.35, transparent: true, opacity: 0.86 }));
-    sea.position.z = this.match.info.load.hands.plane_mm;
-    sea.receiveShadow = true;
-    this.marks = new THREE.Group();
-    const { group, yards } = ship(this.match.info.ship);
-    Object.assign(this, { ship: group, yards });
-    this.world.add(this.ship, sea, this.marks);
-    this.camera.position.set(340, -540, 305);
-    this.orbits.update();
-  }
+  const headline = el("b");
+  const told = el("span");
+  const water = el("div", { class: "water" }, canvas);
+  let [now, film, number, looks, target] = [null, 0];
 
-  resize() {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
+  const button = (text, label, move) => {
+    const onclick = () => (move(), viewer.show(fallen(now)), draw());
+    return el("button", { type: "button", "aria-label": label, title: label, onclick }, text);
+  };
+  const turns = el(
+    "div",
+    { class: "turns", role: "group", "aria-label": "View" },
+    button("\u21ba", "Turn to the left", () => viewer.around(-25)),
+    button("\u21bb", "Turn to the right", () => viewer.around(25)),
+    Object.keys(VIEWS).map((name) => button(name, `View: ${name}`, () => viewer.turn(VIEWS[name]))),
+  );
+  host.append(el("div", { class: "harbour" }, el("p", {}, headline, told), water, turns));
+
+  /** The colours of players and the light, as the page has them now. */
+  const paint = () => {
+    const isDark = darkness.matches;
+    looks = players.map(({ colours, shape }) => marked(colours[Number(isDark)], shape, isDark));
+    for (const id of pieces.keys()) forget(id);
+    light.intensity = isDark ? 1.2 : 2.3;
+    sun.intensity = isDark ? 1.7 : 2.4;
+    if (now) show(now, {}, { seconds: 0, number });
+  };
+
+  const resize = () => {
+    const { clientWidth: width, clientHeight: height } = water;
     if (!width || !height) return;
-    this.renderer.setSize(width, height, false);
-    this.camera.aspect = width / height;
-    this.camera.fov = width < height ? 52 : 38;
-    this.camera.updateProjectionMatrix();
-    this.draw();
-  }
+    renderer.setSize(width, height, false);
+    viewer.camera.aspect = width / height;
+    viewer.camera.updateProjectionMatrix();
+    viewer.show(fallen(now));
+    draw();
+  };
 
-  draw() {
-    if (this.camera) this.renderer.render(this.scene, this.camera);
-  }
+  const show = (view, step, { motion, seconds, number: at }) => {
+    cancelAnimationFrame(film);
+    const before = now;
+    [now, number] = [view, at];
+    mark();
+    tell();
+    if (seconds > 0 && motion) play(seconds, settling(motion));
+    else if (seconds > 0 && before && before.cargo.length !== view.cargo.length) {
+      const [one, other] = [resting(before), resting(view)];
+      play(seconds, (share) => move(between(one, other, share)));
+    } else rest();
+  };
 
-  look(name) {
-    this.camera.position.set(...VIEWS[name]);
-    this.orbits.update();
-    this.draw();
-  }
+  const rest = () => {
+    viewer.show(fallen(now));
+    move(resting(now));
+    draw();
+  };
 
-  orbit(degrees) {
-    this.camera.position.applyAxisAngle(new THREE.Vector3(0, 0, 1), degrees * RADIANS);
-    this.orbits.update();
-    this.draw();
-  }
-
-  show(view, step, { motion, seconds, number }) {
-    cancelAnimationFrame(this.film);
-    this.mark(view);
-    this.tell(view, step, number);
-    const before = this.before;
-    this.before = view;
-    if (seconds > 0 && motion) this.play(seconds, (share) => this.moment(momentOf(motion, share * motion.seconds)), view);
-    else if (seconds > 0 && before && before.cargo.length !== view.cargo.length) this.play(seconds, (share) => this.between(before, view, share), view);
-    else this.rest(view);
-  }
-
-  play(seconds, moment, view) {
+  const play = (seconds, moment) => {
     const begun = performance.now();
-    const tick = (now) => {
-      const share = (now - begun) / 1000 / seconds;
-      if (share >= 1) return this.rest(view);
+    const phase = swell.value.y;
+    const tick = (time) => {
+      const share = (time - begun) / 1000 / seconds;
+      if (share >= 1) return rest();
+      swell.value.y = phase + (time - begun) / 400;
       moment(Math.max(0, share));
-      this.draw();
-      this.film = requestAnimationFrame(tick);
+      draw();
+      film = requestAnimationFrame(tick);
       return undefined;
     };
-    this.film = requestAnimationFrame(tick);
-  }
+    film = requestAnimationFrame(tick);
+  };
 
-  rest(view) {
-    const pieces = view.cargo.map((each) => ({ id: each.id, kind: each.kind, ...poseOf(each) }));
-    this.moment({ ship: tiltOf(view), yards: tipsOf(view), pieces });
-    this.draw();
-  }
+  /** The frames of a simulation; at a fall time goes slower, and the camera goes there. */
+  const settling = (motion) => {
+    const film = slowly(motion, fallen(now), plane);
+    return (share) => {
+      const second = film.second(share);
+      const moment = momentOf(motion, second);
+      const focus = new THREE.Vector3();
+      let near = 0;
+      for (const fall of film.falls) {
+        const one = moment.pieces.find(({ id }) => id === fall.id);
+        if (second > fall.second) Object.assign(one, afloat(fall));
+        const weight = film.near(fall, second);
+        near += weight;
+        focus.addScaledVector(one.place, weight);
+      }
+      viewer.show(fallen(now), focus.divideScalar(near || 1), Math.min(1, near));
+      move(moment);
+    };
+  };
 
-  /** Without frames: what lay moves straight to where it lies, what is new comes from above. */
-  between(before, view, share) {
-    const known = new Map(before.cargo.map((each) => [each.id, poseOf(each)]));
-    const pieces = view.cargo.map((each) => {
-      const end = poseOf(each);
-      const from = known.get(each.id) ?? { place: end.place.clone().add(new THREE.Vector3(0, 0, DROP_MM)), turn: end.turn };
-      return { id: each.id, kind: each.kind, place: from.place.clone().lerp(end.place, share), turn: from.turn.clone().slerp(end.turn, share) };
-    });
-    const ends = tipsOf(view);
-    const yards = tipsOf(before).map((tip, at) => tip + share * (ends[at] - tip));
-    this.moment({ ship: tiltOf(before).slerp(tiltOf(view), share), yards, pieces });
-  }
+  const resting = (view) => ({
+    ship: tilt(view.ship.roll_deg * RADIANS, view.ship.pitch_deg * RADIANS),
+    yards: view.ship.yards_deg.map((tip) => tip * RADIANS),
+    pieces: [...view.cargo.map((each) => ({ ...each, ...poseOf(each) })), ...fallen(view).map((fall) => ({ ...fall, ...afloat(fall) }))],
+  });
 
-  moment({ ship: turn, yards, pieces }) {
-    this.ship.quaternion.copy(turn);
-    this.yards.forEach((yard, at) => (yard.rotation.x = yards[at]));
-    const shown = new Set(pieces.map(({ id }) => id));
-    for (const [id, node] of this.pieces) if (!shown.has(id)) this.forget(id, node);
-    for (const { id, kind, place, turn: own } of pieces) {
-      const node = this.pieceOf(id, kind);
+  /** A fallen piece in the hand that caught it, or in the sea. */
+  const afloat = ({ x_mm: x, y_mm: y, hand }) => ({
+    place: new THREE.Vector3(x, y, plane + (hand === null ? -3 : 14)),
+    turn: tilt(hand === null ? 0.5 : 0, 0.2),
+  });
+
+  const move = ({ ship: turn, yards: tips, pieces: lying }) => {
+    group.quaternion.copy(turn);
+    yards.forEach((yard, at) => (yard.rotation.x = tips[at]));
+    for (const id of pieces.keys()) if (!lying.some((each) => each.id === id)) forget(id);
+    for (const { id, kind, place, turn: own } of lying) {
+      const node = pieces.get(id) ?? piece(kind, info.kinds[kind].parts, looks[owners.get(id)]);
+      pieces.set(id, node);
+      scene.add(node);
       node.visible = place.z > GONE_MM;
       node.position.copy(place);
       node.quaternion.copy(own);
     }
-  }
+  };
 
-  pieceOf(id, kind) {
-    if (this.pieces.get(id)?.userData.kind !== kind) {
-      if (this.pieces.has(id)) this.forget(id, this.pieces.get(id));
-      const node = piece(kind, this.kinds[kind].parts);
-      node.userData.kind = kind;
-      this.world.add(node);
-      this.pieces.set(id, node);
-    }
-    return this.pieces.get(id);
-  }
+  const forget = (id) => {
+    drop(pieces.get(id));
+    pieces.delete(id);
+  };
 
-  forget(id, node) {
-    this.world.remove(node);
-    node.traverse((each) => (each.geometry?.dispose(), each.material?.dispose()));
-    this.pieces.delete(id);
-  }
+  /** The area in play, hands that wait for falling pieces, and circles where these fell. */
+  const mark = () => {
+    for (const node of [...marks.children, target]) if (node) drop(node);
+    const yard = yards[(now.area - FIRST_YARD_AREA) >> 1]; // it begins at its lower side
+    const height = yard ? info.ship.yard_thickness_mm : info.ship.deck_top_mm;
+    target = now.area && areaOf(info.areas[now.area], height + 1, looks[now.order[now.turn]]);
+    if (target) (yard ?? group).add(target);
+    const last = now.last.at(-1);
+    for (const [x, y] of last?.load.hands_mm ?? []) marks.add(disc(x, y, plane + 4, reach, looks[last.seat]));
+    for (const { x_mm: x, y_mm: y, hand } of fallen(now)) if (hand === null) marks.add(ring(x, y, plane + 5, 22));
+  };
 
-  /** Hands that waited for falling pieces, places where they fell, and light on the piece just loaded. */
-  mark(view) {
-    for (const node of [...this.marks.children]) {
-      this.marks.remove(node);
-      node.geometry.dispose();
-      node.material.dispose();
-    }
-    const last = view.last.at(-1);
-    this.newest = last?.id;
-    if (!last) return;
-    const hands = this.match.info.load.hands;
-    for (const [x, y] of last.load.hands_mm ?? []) this.marks.add(ring(x, y, hands.plane_mm + 1, hands.radius_mm, this.match.players[last.seat].colours[1]));
-    for (const fall of last.fallen) this.marks.add(ring(fall.x_mm, fall.y_mm, hands.plane_mm + 1.5, 14, fall.fate === "removed" ? 0xffe08a : 0xffffff, 0.9));
-  }
+  const tell = () => {
+    const { kind, text, news = [] } = steps.findLast((step, at) => at <= number && (step.kind === "simulation" || step.news || !at));
+    headline.textContent = [...(kind === "simulation" ? [text] : []), ...news].join("\n") || "The first without pieces wins";
+    const left = now.seats.map((seat, at) => `${players[at].name} ${seat.pieces}`).join(", ");
+    const mover = now.area ? ` ${players[now.order[now.turn]].name} loads.` : "";
+    const last = now.last.at(-1);
+    const hands = last?.load.hands_mm?.length ? ` Discs on the water: hands of ${players[last.seat].name}.` : "";
+    told.textContent = `Round ${now.round} of ${now.rounds}, ${weather()}.${mover}${hands} Pieces left: ${left}`;
+    const cargo = now.cargo.map((each) => `${each.kind} on ${each.on}`).join(", ") || "no cargo";
+    canvas.setAttribute("aria-label", `Step ${number}. ${headline.textContent}. ${told.textContent}. Aboard: ${cargo}`);
+  };
 
-  tell(view, step, number) {
-    const { roll_deg: roll, pitch_deg: pitch } = view.ship;
-    const heel = isLevel(roll) ? "no heel" : `heel ${heeled(roll)}`;
-    const trim = isLevel(pitch) ? "no trim" : `trim ${Math.abs(pitch).toFixed(1)}\u00b0 by the ${pitch > 0 ? "bow" : "stern"}`;
-    const tips = view.ship.yards_deg.map((tip) => (isLevel(tip) ? "level" : heeled(tip).replace("to ", "")));
-    this.told.textContent = `round ${view.round} of ${view.rounds}, ${heel}, ${trim}, yards from the lowest: ${tips.join(", ")}`;
-    const lines = view.seats.map((seat, at) => {
-      const card = seat.card === null ? "" : `, card ${seat.card}`;
-      return `${seat.pieces} pieces left, ${seat.removed} caught${card}${view.captain === at ? ", captain" : ""}`;
-    });
-    this.hold.replaceChildren(...lines.map((line, at) => el("li", {}, el("b", { class: `seat-text seat-${at}` }, this.match.players[at].name), ` ${line}`)));
-    const fell = (view.last.at(-1)?.fallen ?? []).map((each) => `${each.kind} fell, ${FATES[each.fate]}`);
-    const cargo = view.cargo.map((each) => `${each.kind} on ${each.on}`).join(", ") || "no cargo";
-    this.canvas.setAttribute("aria-label", `Step ${number}. ${this.told.textContent}. Aboard: ${cargo}. ${fell.join(". ")}`);
-  }
+  /** The waves and the sky behind them; return the word for it. */
+  const weather = () => {
+    const strength = Math.min(1, now.noise.kick_rad_s / STORM_RAD_S);
+    const [fair, foul] = darkness.matches ? [0x27405c, 0x20262d] : [0xb5d8ee, 0x8b98a3];
+    swell.value.x = 20 * strength;
+    scene.fog.color = new THREE.Color(fair).lerp(new THREE.Color(foul), strength);
+    water.style.background = `#${scene.fog.color.getHexString()}`;
+    return SEAS[Math.ceil(strength * (SEAS.length - 1))];
+  };
+
+  paint();
+  darkness.addEventListener("change", paint);
+  new ResizeObserver(resize).observe(water);
+  resize();
+  return { show, seconds: (view, motion) => slowly(motion, fallen(view), plane).length };
 }
 
-const isLevel = (degrees) => Math.abs(degrees) < 0.05;
-const heeled = (degrees) => `${Math.abs(degrees).toFixed(1)}\u00b0 to ${degrees > 0 ? "starboard" : "port"}`;
-const tipsOf = (view) => view.ship.yards_deg.map((tip) => tip * RADIANS);
-const tiltOf = (view) => tilt(view.ship.roll_deg * RADIANS, view.ship.pitch_deg * RADIANS);
+const fallen = (view) => view?.last.at(-1)?.fallen ?? [];
+
+function drop(node) {
+  node.removeFromParent();
+  node.traverse((each) => (each.geometry?.dispose(), each.material?.dispose()));
+}
+
+function lights() {
+  const sun = new THREE.DirectionalLight(0xfff3dd);
+  sun.position.set(220, -320, 560);
+  sun.castShadow = true;
+  sun.shadow.mapSize.set(1024, 1024);
+  Object.assign(sun.shadow.camera, { left: -260, right: 260, top: 320, bottom: -260, near: 100, far: 1400 });
+  return [new THREE.HemisphereLight(0xe8f4ff, 0x5b6f80), sun];
+}

@@ -12,14 +12,17 @@ export async function stage(match) {
     console.info(`stills instead of a drawing: ${error.message}`);
     host.replaceChildren();
   }
-  return { host, show: drawn ? moving(match, drawn) : stills(match, host), isDrawn: Boolean(drawn) };
+  return { host, isDrawn: Boolean(drawn), ...(drawn ? moving(match, drawn) : { show: stills(match, host) }) };
 }
 
+/** `seconds`: how long the movement to a step is watched at speed 1, for the few that have one. */
 function moving(match, drawn) {
-  return (number, seconds) => {
-    const step = match.steps[number];
-    const motion = step.motion === undefined || step.motion === null ? null : match.motions[step.motion];
-    drawn.show(match.views[step.view ?? 0], step, { motion, seconds: isStill() ? 0 : seconds, number });
+  const viewOf = (number) => match.views[match.steps[number].view ?? 0];
+  const motionOf = (number) => match.motions[match.steps[number]?.motion ?? -1];
+  return {
+    show: (number, seconds) =>
+      drawn.show(viewOf(number), match.steps[number], { motion: motionOf(number), seconds: isStill() ? 0 : seconds, number }),
+    seconds: (number) => (!isStill() && motionOf(number) ? drawn.seconds(viewOf(number), motionOf(number)) : undefined),
   };
 }
 

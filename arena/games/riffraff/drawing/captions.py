@@ -69,6 +69,9 @@ def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
         lines.append(f"round {before.round} is over; pieces left: {', '.join(pieces)}")
     if after.round != before.round:
         lines.append(f"{HEADING}round {after.round} of {after.rounds} ---")
+    elif after.phase is Phase.OVER:
+        won = [names[seat] for seat in winners(after)]
+        lines.append(f"{join_words(won)} {'wins' if len(won) == 1 else 'share the victory'}")
     return tuple(lines)
 
 
@@ -76,7 +79,7 @@ def placement(loaded: Loaded, name: str) -> str:
     """Report where a player put a piece, and the fates of the pieces that fell, those of one fate together."""
     kinds = dict[str, list[str]]()
     for fallen in loaded.fallen:
-        kinds.setdefault(fate(fallen, name), []).append(fallen.kind)
+        kinds.setdefault(fate(fallen, name), []).append("it" if fallen.id == loaded.id else fallen.kind)
     falls = [f"{join_words(fallen)} fell, {end}" for end, fallen in kinds.items()]
     return "; ".join([f"{name} put a {loaded.kind} on {place(AREAS[loaded.area])}", *falls])
 
