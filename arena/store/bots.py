@@ -8,14 +8,14 @@ import logging
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from arena.bundled import bundled_folder, is_path
-from arena.errors import SpecError
+from arena.errors import DamagedStore, SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
 from arena.store import database, owners
@@ -155,19 +155,19 @@ class BotStore:
     ) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.
 
-        `handed_in`: the time of the hand-in, by default now; it is never before that of another one, even if the clock
-        goes back. NameTaken if another owner has the name by now, unless it `takes_over`.
+        `handed_in`: the time of the hand-in, by default now. A time is after all earlier ones, even if the clock goes
+        back. NameTaken if another owner has the name by now, unless it `takes_over`.
         """
-        now = datetime.now(UTC).isoformat(timespec="microseconds")
-        at = now if handed_in is None else handed_in.isoformat(timespec="microseconds")
-        row = (bot.digest, bot.name, bot.manifest.version, now)
+        now = datetime.now(UTC)
         with database.transaction(connection, self._path):
             if not takes_over:
                 owners.require_free(bot.name, owner, dict(connection.collect(owners.OWNED_NAMES)))
             owners.set_owner(connection, bot.name, owner)
+            ((listed, at),) = connection.collect("SELECT (SELECT max(submitted_at) FROM bot), max(at) FROM hand_in")
+            row = (bot.digest, bot.name, bot.manifest.version, _after(listed, now))
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
-            ((last,),) = connection.collect("SELECT ifnull(max(at), '') FROM hand_in")
-            connection.execute("INSERT OR REPLACE INTO hand_in VALUES (?, ?, ?)", (bot.name, max(at, last), bot.digest))
+            entry = (bot.name, _after(at, handed_in or now), bot.digest)
+            connection.execute("INSERT INTO hand_in VALUES (?, ?, ?)", entry)
 
     def withdraw(self, text: str) -> Submission:
         """Take a submission, `name` (the latest) or `name@beginning-of-hash`, off the list, and return it.
@@ -277,3 +277,14 @@ def _is_file_or_link(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _after(last: str | None, moment: datetime) -> str:
+    """Return the time as text, or the microsecond after the `last` one if the clock has gone back since then."""
+    text = moment.isoformat(timespec="microseconds")
+    if last is None or text > last:
+        return text
+    try:
+        return (datetime.fromisoformat(last) + timedelta(microseconds=1)).isoformat(timespec="microseconds")
+    except (ValueError, OverflowError) as error:
+        raise DamagedStore(f"the last hand-in has no time in UTC: {error}") from None

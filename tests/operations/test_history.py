@@ -278,6 +278,25 @@ def test_a_deadline_decides_by_the_time_of_the_hand_in(course: Terminal, caplog:
     assert "deadline" in course.arena("league run course.yaml").err
 
 
+@pytest.mark.usefixtures("course")
+def test_the_version_that_was_handed_in_last_plays_though_the_clock_went_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the same moment, or by years; it is the one that its name means, too."""
+
+    class Early(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+            return datetime(2020, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("arena.store.bots.datetime", Early)
+    for action in ("0", "min(1, len(m['legal']) - 1)", "0", "len(m['legal']) - 1"):
+        last = hand_in("ann", action, at=datetime(2100, 11, 27, tzinfo=UTC))
+        bots = BotStore(Path("results"), Path("none"))
+        assert bots.newest_submissions()["ann"] == bots.find("ann").digest == last
+    execute_sql(Path("results"), "UPDATE hand_in SET at = 'yesterday ' || at")
+    with pytest.raises(DamagedStore, match="yesterday"):
+        hand_in("ann", "0")
+
+
 def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
     """With the versions that played there, at the end of the run that is named; too few players are an error."""
     run()
