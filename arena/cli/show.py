@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli.options import FILE_PATH, requesting
+from arena.cli.terminal import is_interactive, replay_in_terminal
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import picture_with_names
@@ -20,7 +21,7 @@ from arena.operations.coach_match import CoachMatch, coach_match
 from arena.operations.read_match import MatchDetails, ReadMatch, ReadSeat, read_match, read_seat
 from arena.report.coaching import mistakes_by_step
 from arena.report.luck_origin import match_luck_description
-from arena.report.transcript import dialogue_lines, luck_lines, step_lines, time_lines, transcript
+from arena.report.transcript import dialogue_lines, luck_lines, scenes, step_lines, time_lines, transcript
 from arena.site.page import match_page
 
 
@@ -66,7 +67,7 @@ def show(
     player: str | None,
     raw: bool,
 ) -> None:
-    """Replay a match step by step.
+    """Replay a match step by step: in a terminal by keys, in a pipe or with --states or --times as lines of text.
 
     `arena league matches` lists the ids of stored matches; the last 50 of `arena match` are found, too.
 
@@ -106,6 +107,10 @@ def show(
     remarks: Mapping[int, str] = {}
     if has_mistakes:
         remarks = mistakes_by_step(coach_match(CoachMatch(match=request.match, results=request.results)).judgement)
+    if is_interactive() and not (file or is_opened or states or times or other_rules(record)):
+        title = f"{record.match}  {record.game}  {' v '.join(record.players)}"
+        replay_in_terminal([*scenes(record, remarks)], title, record.players)
+        return
     for line in _match_lines(match, origin, remarks, states=states, times=times):
         click.echo(line)
 

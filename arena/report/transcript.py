@@ -7,7 +7,7 @@ from them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -64,6 +64,26 @@ def transcript(
         yield from _indented(game.describe(last, record.players))
     yield ""
     yield from _closing_lines(record, stderr)
+
+
+class Scene(NamedTuple):
+    """A position of a match, and the lines of the step that led to it."""
+
+    position: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def scenes(record: MatchRecord, remarks: Mapping[int, str] = _NO_REMARKS) -> Iterator[Scene]:
+    """Yield the start of a match, then each step of its replay, the last one with the result below."""
+    game, stderr = load_game(record.game), stderr_by_step(record)
+    states = [game.setup(record.options, len(record.seats))]
+    lines: list[tuple[str, ...]] = [()]
+    for number, moment in enumerate(replay(record), start=1):
+        states.append(moment.after if moment.is_complete else moment.before)
+        lines.append(tuple(_step_with_news(record, number, stderr, moment, remarks.get(number, ""))))
+    lines[-1] += ("", *_closing_lines(record, stderr))
+    for state, step in zip(states, lines, strict=True):
+        yield Scene(tuple(game.describe(state, record.players).splitlines()), step)
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
