@@ -67,12 +67,13 @@ export function sea(swell, height) {
     const shared = "uniform vec2 swell; varying float crest;\n";
     shader.vertexShader = shared + shader.vertexShader.replace("#include <begin_vertex>", `vec3 transformed = position;
       vec2 p = position.xy; float t = swell.y;
-      crest = sin(p.x * .021 + p.y * .014 + t) + .7 * sin(p.y * .037 - p.x * .012 + t * 1.3) + .4 * sin(p.x * .06 + p.y * .02 - t * 1.7);
+      crest = sin(p.x * .021 + p.y * .014 + t) + .7 * sin(p.y * .037 - p.x * .012 + t * 1.3);
       transformed.z += swell.x * crest;`);
     shader.fragmentShader = shared + shader.fragmentShader.replace("#include <color_fragment>", `diffuseColor.rgb += smoothstep(.5, 2., crest) * swell.x * vec3(.025);`);
   };
   const mesh = new THREE.Mesh(made, water);
   mesh.position.z = height;
+  mesh.renderOrder = -2;
   mesh.receiveShadow = true;
   return mesh;
 }
@@ -121,13 +122,13 @@ function hull(length, width, height, deck) {
   outline.quadraticCurveTo(length * 1.02, width * 0.75, length * 0.72, width);
   outline.lineTo(-length, width);
   outline.closePath();
-  const made = new THREE.ExtrudeGeometry(outline, { depth: 2 * height + 22, bevelEnabled: false });
+  const deep = 2 * height + 22;
+  const made = new THREE.ExtrudeGeometry(outline, { depth: deep, bevelEnabled: false });
   const places = made.getAttribute("position");
-  const low = -(2 * height + 22);
   for (let at = 0; at < places.count; at += 1) {
     const depth = places.getZ(at);
-    const share = 0.62 + 0.38 * (depth / (2 * height + 22));
-    places.setXYZ(at, places.getX(at) * (0.86 + 0.14 * (share - 0.62) / 0.38), places.getY(at) * share, depth + low + deck - 4.2);
+    const share = depth / deep;
+    places.setXYZ(at, places.getX(at) * (0.86 + 0.14 * share), places.getY(at) * (0.62 + 0.38 * share), depth - deep + deck - 4.2);
   }
   made.computeVertexNormals();
   const mesh = new THREE.Mesh(made, material(0x85532f, { flatShading: true }));
@@ -143,17 +144,19 @@ function planks(length, width, deck) {
   return new THREE.LineSegments(made, new THREE.LineBasicMaterial({ color: 0x8a6236 }));
 }
 
-/** A hand on the water, in the look of its player. */
-export const disc = (x, y, z, radius, map) => flat(new THREE.CircleGeometry(radius, 32), { map, opacity: 0.6 }, x, y, z);
-
-export const ring = (x, y, z, radius) => flat(new THREE.RingGeometry(radius - 4, radius, 32), {}, x, y, z);
+/** A hand on the water in the look of its player, or foam; no wave hides it: it is drawn after the sea, before all else. */
+export function disc(radius, map, ...place) {
+  const mesh = flat(new THREE.CircleGeometry(radius, 32), { map, transparent: false, blending: THREE.CustomBlending, depthTest: false }, ...place);
+  mesh.renderOrder = -1;
+  return mesh;
+}
 
 /** An area of the player who is to load there. */
 export const areaOf = ({ u_mm: [left, right], v_mm: [low, high] }, z, map) =>
-  flat(new THREE.PlaneGeometry(right - left, high - low), { map, opacity: 0.6 }, (left + right) / 2, (low + high) / 2, z);
+  flat(new THREE.PlaneGeometry(right - left, high - low), { map }, (left + right) / 2, (low + high) / 2, z);
 
 function flat(made, look, ...place) {
-  const mesh = new THREE.Mesh(made, new THREE.MeshBasicMaterial({ transparent: true, ...look }));
+  const mesh = new THREE.Mesh(made, new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.6, ...look }));
   mesh.position.set(...place);
   return mesh;
 }

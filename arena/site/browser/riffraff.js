@@ -2,13 +2,12 @@
 import * as THREE from "three";
 import { adopt, el } from "./dom.js";
 import { at as momentOf, between, poseOf, slowly, tilt } from "./motion.js";
-import { areaOf, disc, marked, piece, ring, sea, ship } from "./pieces.js";
+import { areaOf, disc, marked, piece, sea, ship } from "./pieces.js";
 import { VIEWS, viewpoint } from "./viewpoint.js";
 import style from "./riffraff.css";
 
 adopt(style);
 const RADIANS = Math.PI / 180;
-const GONE_MM = -300;
 const FIRST_YARD_AREA = 5;
 const STORM_RAD_S = 0.25; // the push of the sea in the last round of a storm
 const SEAS = ["no waves", "calm sea", "low waves", "waves", "high waves", "storm"];
@@ -57,7 +56,8 @@ function harbour(host, match) {
     button("\u21bb", "Turn to the right", () => viewer.around(25)),
     Object.keys(VIEWS).map((name) => button(name, `View: ${name}`, () => viewer.turn(VIEWS[name]))),
   );
-  host.append(el("div", { class: "harbour" }, el("p", {}, headline, told), water, turns));
+  water.append(turns);
+  host.append(el("div", { class: "harbour" }, el("p", {}, headline, told), water));
 
   /** The colours of players and the light, as the page has them now. */
   const paint = () => {
@@ -95,6 +95,7 @@ function harbour(host, match) {
   const rest = () => {
     viewer.show(fallen(now));
     move(resting(now));
+    for (const { x_mm: x, y_mm: y, hand } of fallen(now)) if (hand === null) marks.add(disc(22, null, x, y, plane));
     draw();
   };
 
@@ -153,7 +154,6 @@ function harbour(host, match) {
       const node = pieces.get(id) ?? piece(kind, info.kinds[kind].parts, looks[owners.get(id)]);
       pieces.set(id, node);
       scene.add(node);
-      node.visible = place.z > GONE_MM;
       node.position.copy(place);
       node.quaternion.copy(own);
     }
@@ -164,7 +164,7 @@ function harbour(host, match) {
     pieces.delete(id);
   };
 
-  /** The area in play, hands that wait for falling pieces, and circles where these fell. */
+  /** The area in play, and hands that wait for falling pieces. */
   const mark = () => {
     for (const node of [...marks.children, target]) if (node) drop(node);
     const yard = yards[(now.area - FIRST_YARD_AREA) >> 1]; // it begins at its lower side
@@ -172,15 +172,14 @@ function harbour(host, match) {
     target = now.area && areaOf(info.areas[now.area], height + 1, looks[now.order[now.turn]]);
     if (target) (yard ?? group).add(target);
     const last = now.last.at(-1);
-    for (const [x, y] of last?.load.hands_mm ?? []) marks.add(disc(x, y, plane + 4, reach, looks[last.seat]));
-    for (const { x_mm: x, y_mm: y, hand } of fallen(now)) if (hand === null) marks.add(ring(x, y, plane + 5, 22));
+    for (const [x, y] of last?.load.hands_mm ?? []) marks.add(disc(reach, looks[last.seat], x, y, plane));
   };
 
   const tell = () => {
     const { kind, text, news = [] } = steps.findLast((step, at) => at <= number && (step.kind === "simulation" || step.news || !at));
     headline.textContent = [...(kind === "simulation" ? [text] : []), ...news].join("\n") || "The first without pieces wins";
     const left = now.seats.map((seat, at) => `${players[at].name} ${seat.pieces}`).join(", ");
-    const mover = now.area ? ` ${players[now.order[now.turn]].name} loads.` : "";
+    const mover = now.area ? ` Next: ${players[now.order[now.turn]].name}.` : "";
     const last = now.last.at(-1);
     const hands = last?.load.hands_mm?.length ? ` Discs on the water: hands of ${players[last.seat].name}.` : "";
     told.textContent = `Round ${now.round} of ${now.rounds}, ${weather()}.${mover}${hands} Pieces left: ${left}`;

@@ -78,7 +78,7 @@ def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
 def placement(loaded: Loaded, name: str) -> str:
     """Report where a player put a piece, and the fates of the pieces that fell, those of one fate together."""
     kinds = dict[str, list[str]]()
-    for fallen in loaded.fallen:
+    for fallen in sorted(loaded.fallen, key=lambda piece: piece.id != loaded.id):
         kinds.setdefault(fate(fallen, name), []).append("it" if fallen.id == loaded.id else fallen.kind)
     falls = [f"{join_words(fallen)} fell, {end}" for end, fallen in kinds.items()]
     return "; ".join([f"{name} put a {loaded.kind} on {place(AREAS[loaded.area])}", *falls])
