@@ -1,7 +1,7 @@
 """The page of a league's history: what changed from run to run, and the rank and rating of each player in each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -9,7 +9,10 @@ from arena.league.history import EndedRun
 from arena.report.columns import read_interval
 from arena.report.formats import UNKNOWN, Column, Style, align, clip_names, intervals, two_decimals
 from arena.report.page import Page, Records
-from arena.text import counted, printable
+from arena.text import counted, join_words, printable
+
+if TYPE_CHECKING:
+    from arena.standings.rows import Row
 
 MOST_RUNS_SHOWN: Final = 6
 """The latest runs that a table for a terminal has; other formats have all."""
@@ -25,7 +28,7 @@ def history_page(league: str, runs: Sequence[EndedRun]) -> Page:
         """Yield a sentence for each run, and the table."""
         yield style.sentences([run_sentence(run) for run in runs] or ["no run has ended yet"], title=league)
         if runs:
-            yield style.table(_columns(runs if style.is_markdown else runs[-MOST_RUNS_SHOWN:]))
+            yield style.table(run_columns(runs if style.is_markdown else runs[-MOST_RUNS_SHOWN:]))
 
     def records() -> Records:
         names = ("run", "ended_at", *_FIELDS)
@@ -52,17 +55,41 @@ def standing_columns(name: str, runs: Sequence[EndedRun]) -> list[Column]:
     return [
         Column("run", [str(run.number) for run, _ in rows], is_key=True),
         Column("ended (UTC)", [run.ended_at[:16].replace("T", " ") for run, _ in rows], align="left"),
-        Column(
-            "version",
-            [printable(f"{row.get('version')} ({str(row.get('hash'))[:8]})") for _, row in rows],
-            align="left",
-        ),
+        Column("version", [_version_text(row.get("version"), row.get("hash")) for _, row in rows], align="left"),
         Column("rank", [_cell(row)[0] for _, row in rows]),
         Column("rating\n±95 %", intervals(ratings)),
     ]
 
 
-def _columns(runs: Sequence[EndedRun]) -> list[Column]:
+def hand_in_columns(hand_ins: Sequence[tuple[str, str, str | None, str]]) -> list[Column]:
+    """Return a row for each hand-in of a bot: bot, time, version and hash; no version if it was withdrawn."""
+    return [
+        Column("handed in (UTC)", [at[:16].replace("T", " ") for _, at, *_ in hand_ins], align="left", is_key=True),
+        Column("version", [_version_text(version, digest) for *_, version, digest in hand_ins], "left"),
+        Column("now", ["withdrawn" if version is None else "accepted" for *_, version, _ in hand_ins], "left"),
+    ]
+
+
+def passing_sentences(runs: Sequence[EndedRun], rows: "Sequence[Row]") -> list[str]:
+    """Name the players of standings that passed others since the last run with another result; most passed ones first.
+
+    For example `version 3 of dora passed carl and ben since run 2`.
+    """
+    now = [(row.name, row.rating.value if row.rating else None) for row in rows]
+    former = [run for run in runs if [(row.get("player"), row.get("rating")) for row in run.rows] != now][-1:]
+    sentences = []
+    for run in former:
+        places = {row.get("player"): place for place, row in enumerate(run.rows)}
+        known = [row for row in rows if row.name in places]
+        for number, row in enumerate(known):
+            passed = [other.name for other in known[number:] if places[other.name] < places[row.name]]
+            if passed:
+                text = f"version {row.version} of {row.name} passed {join_words(passed)} since run {run.number}"
+                sentences.append((-len(passed), number, text))
+    return [text for *_, text in sorted(sentences)]
+
+
+def run_columns(runs: Sequence[EndedRun]) -> list[Column]:
     """Return a row a player, the best of the last run first, and a column a run with rank and rating."""
     names = list(dict.fromkeys(str(row.get("player")) for run in reversed(runs) for row in run.rows))
     columns = [Column("player", clip_names(names), align="left", is_key=True)]
@@ -71,6 +98,11 @@ def _columns(runs: Sequence[EndedRun]) -> list[Column]:
         cells = align([_cell(rows.get(name, {})) for name in names], "  ")
         columns.append(Column(f"run {run.number}\nrank, rating", cells))
     return columns
+
+
+def _version_text(version: object, digest: object) -> str:
+    """Return a version, if it has a number, with the beginning of its hash."""
+    return printable(f"{version or ''} ({str(digest)[:8]})".strip())
 
 
 def _cell(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -85,6 +85,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     table: Standings
     timing: tuple[Timing, ...]
     runs: tuple[EndedRun, ...] = ()
+    hand_ins: Sequence[tuple[str, str, str | None, str]] = ()
 
     @property
     def name(self) -> str:
@@ -294,4 +295,4 @@ def league_view(store: MatchStore, name: str) -> LeagueView:
     """Return the view of the named league; SpecError if there is none."""
     state = state_of(store.league(name), store.ranks)
     sums = store.sums(state.blocks)
-    return LeagueView(state, sums, *standings_and_timing(state, sums), store.runs(name))
+    return LeagueView(state, sums, *standings_and_timing(state, sums), store.runs(name), store.hand_ins())

@@ -14,7 +14,15 @@ from markupsafe import Markup, escape
 from arena import __version__
 from arena.league.profiles import ProfilePage
 from arena.match.results import MatchResult
-from arena.report.columns import PLUS_MINUS, SHOWN_STANDINGS, section_columns
+from arena.report.columns import PLUS_MINUS, SHOWN, SHOWN_STANDINGS, section_columns
+from arena.report.history import (
+    MOST_RUNS_SHOWN,
+    hand_in_columns,
+    passing_sentences,
+    run_columns,
+    run_sentence,
+    standing_columns,
+)
 from arena.report.leaderboard import notes
 from arena.report.profile import (
     drift_sentence,
@@ -27,6 +35,7 @@ from arena.site.leagues import Highlights, LeagueView
 from arena.site.parts import (
     CARD_KINDS,
     LUCK_MEANING,
+    ON_PHONE,
     STANDINGS,
     Card,
     Marks,
@@ -65,6 +74,9 @@ _NEAR: Final = 3
 """The number of pages on either side that a page of a list links to."""
 _MOST_OF_PAIR: Final = 12
 """The most matches on the page of two players."""
+_ON_WALL: Final = 4
+"""Columns of the standings on the wall: rank, player, score, rating."""
+_MOST_NEWS: Final = 6
 _IN_A_LEAGUE: Final = "../../"
 _PLAYER: Final = ("assets/player.js",)
 
@@ -81,7 +93,7 @@ def _environment(policy: str) -> jinja2.Environment:
         finalize=_make_printable,
     )
     environment.filters |= {"code": _mark_code, "rows": rows_of}
-    environment.globals.update(policy=policy, version=__version__)
+    environment.globals.update(policy=policy, version=__version__, on_phone=ON_PHONE)
     return environment
 
 
@@ -120,11 +132,11 @@ class Pages:
     def _render(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
         """Return a page made from a template; `root` is the way from its folder to that of the site.
 
-        A page with scripts of its own does not watch for newer versions.
+        A match, which never changes, does not watch for newer versions.
         """
         return str(
             self._templates.get_template(template).render(
-                root=root, scripts=scripts, live=None if scripts else self._live, **values
+                root=root, scripts=scripts, live=None if template == "match.html" else self._live, **values
             )
         )
 
@@ -158,6 +170,8 @@ class Pages:
             skills=skill_plot(view),
             ratings=rating_plot(view),
             history=history_plot(view),
+            runs=run_columns(view.runs[-MOST_RUNS_SHOWN:]) if view.runs else None,
+            news=[*map(run_sentence, view.runs[-MOST_RUNS_SHOWN:]), *passing_sentences(view.runs, view.table.rows)],
             luck=luck_table(view),
         )
 
@@ -167,7 +181,8 @@ class Pages:
 
     def player(self, view: LeagueView, page: ProfilePage, leagues: Sequence[LeagueView]) -> str:
         """Return the page of a player of the league, with the versions of its bot in `leagues`."""
-        versions = bot_table(leagues, page.row.bot, "../")
+        players = bot_table(leagues, page.row.bot, "../")
+        hand_ins = [hand_in for hand_in in view.hand_ins if hand_in[0] == page.row.bot]
         profile, drift = page.profile, page.profile.drift
         kinds = (("Biggest wins", profile.wins), ("Biggest losses", profile.losses))
         tail = [drift_sentence(drift), *time_sentences(page), *fault_sentences(page)] if page.row.matches else []
@@ -177,8 +192,11 @@ class Pages:
             view=view,
             name=page.row.name,
             head=[*head_sentences(page)],
-            versions=versions if len(versions[0].cells) > 1 else None,
+            versions=hand_in_columns(hand_ins) if hand_ins else None,
+            runs=standing_columns(page.row.name, view.runs) if view.runs else None,
+            players=players if len(players[0].cells) > 1 else None,
             tables=section_tables(page),
+            shown=SHOWN,
             form=form_plot(view, page),
             times=time_columns(page) if page.timing.moves else None,
             tail=tail,
@@ -212,7 +230,15 @@ class Pages:
     def wall(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page that plays the latest matches in a row."""
         playlist = [str(result.key) for result in highlights.matches("latest") if self._has_page(str(result.key))]
-        return self._render("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
+        return self._render(
+            "wall.html",
+            _IN_A_LEAGUE,
+            _PLAYER if playlist else (),
+            view=view,
+            playlist=playlist,
+            standings=[column for column in standings_table(view) if column.header.split()[0] in ON_PHONE][:_ON_WALL],
+            news=passing_sentences(view.runs, view.table.rows)[:_MOST_NEWS],
+        )
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
         """Return the page that plays a match from `data`; without a script it lists the steps as text."""

@@ -17,7 +17,6 @@ from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED
 from arena.report.formats import UNKNOWN, Column, Style, percent, two_decimals
-from arena.report.history import run_sentence
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
@@ -53,6 +52,8 @@ _REASONS: Final[dict[str, Callable[[float], str]]] = {
 }
 _MOST_OF_KIND: Final = 12
 _MOST_SIDES: Final = 4
+ON_PHONE: Final = {"rank", "player", "score", "rating", "opponent", "seat", "tenth", "margin", "bot", "league", "run"}
+"""First words of the headers of columns that a phone shows of a table whose columns can be chosen."""
 LUCK_MEANING: Final = (
     "shares of a win that dice and cards brought, on average over the matches: +0.05 is 5 % of a win in each; 0 is"
     " nobody's luck"
@@ -124,9 +125,7 @@ def history_plot(view: LeagueView) -> Plot | None:
     names = [row.name for row in view.table.rows][:MOST_LINES]
     lines = {name: [nan if (value := table.get(name)) is None else value for table in tables] for name in names}
     numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
-    caption = (
-        f"The rating at the end of each run; only differences within a run count. Last: {run_sentence(view.runs[-1])}."
-    )
+    caption = "The rating at the end of each run; only differences within a run count."
     x, alternative = [run.number for run in view.runs], printable(f"rating: {numbers}")
     return Plot(line_plot(x, _looks(view, names), [*lines.values()], alternative, ("run", "rating")), caption)
 
@@ -211,16 +210,23 @@ def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/
 def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """Yield the tables of a player, with their titles."""
     for section, lines in page.sections:
+        if section == "tenth" and not _has_form(page):
+            continue
         rows, shown = section_table(page, section, lines, _WIDE)
         links = [player_file(line.name) for line in lines] if section == "opponent" else []
         columns = [column.column(rows, _WIDE, links if column.name == "name" else ()) for column in shown]
         yield {"title": _SECTIONS[section], "data": columns}
 
 
+def _has_form(page: ProfilePage) -> bool:
+    """Return True if a tenth of the schedule has five blocks of the player or more."""
+    return page.row.score is not None and page.row.score.blocks >= LEAST_BLOCKS_FOR_DRIFT
+
+
 def form_plot(view: LeagueView, page: ProfilePage) -> Plot | None:
-    """Plot a player's score by tenth of the schedule; None below 50 blocks."""
+    """Plot a player's score by tenth of the schedule; None with too few blocks."""
     tenths = [(line.name, line.score.interval) for line in page.profile.tenths if line.score]
-    if not tenths or page.row.score is None or page.row.score.blocks < LEAST_BLOCKS_FOR_DRIFT:
+    if not _has_form(page):
         return None
     names, scores = [name for name, _ in tenths], [interval for _, interval in tenths]
     alternative = f"Score in percent by tenth of the schedule: {', '.join(percent(score.value) for score in scores)}"

@@ -158,6 +158,14 @@ class MatchStore:
             for one, before in zip(known, former, strict=False)
         )
 
+    def hand_ins(self) -> list[tuple[str, str, str | None, str]]:
+        """Return bot, time (UTC, ISO 8601), version and hash of each accepted hand-in, the first one first.
+
+        A bot that was withdrawn has no version.
+        """
+        query = "SELECT hand_in.name, at, version, digest FROM hand_in LEFT JOIN bot USING (digest) ORDER BY at"
+        return self._read(query)
+
     def tournaments(self, league: str) -> list[Tournament]:
         """Return the tournament of that name, and those of its former runs, with their players."""
         return [self.league(league), *(snapshot.tournament for snapshot in reversed(self.snapshots(league)))]

@@ -26,6 +26,7 @@ from arena.operations.read_history import ReadHistory, read_history
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.run_league import RunLeague, VersionsChanged, run_league
 from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
+from arena.site.leagues import key_of
 from arena.standings.table import standings_json
 from arena.store import database
 from arena.store.bots import BotStore
@@ -89,6 +90,24 @@ def test_a_new_version_plays_its_matches_and_the_former_table_stays(course: Term
     standing = [line for line in Path("reports/ann.md").read_text().splitlines() if re.match(r"\| +\d \| \d{4}-", line)]
     assert [row["hash"][:8] in line for row, line in zip(_rows("ann", one, two), standing, strict=True)] == [True, True]
     assert "ended (UTC)" in Path("reports/ann.html").read_text()
+
+
+def test_a_site_lists_the_hand_ins_of_a_bot_and_its_rank_in_each_run(course: Terminal) -> None:
+    """A version that was withdrawn is still there, without a number; other bots have other pages."""
+    old = hand_in("ann", "0")
+    run()
+    new = hand_in("ann", "min(1, len(m['legal']) - 1)")
+    run()
+    assert course.arena(f"withdraw ann@{old[:8]}").code == 0
+    assert course.arena("site build course --to site --matches none").code == 0
+
+    folder = f"site/league/{key_of('course')}"
+    page = Path(folder, f"player-{key_of('ann')}.html").read_text()
+    cells = re.findall(r"<t[hd][^>]*>(?:<a [^>]*>)?([^<]+)", page[page.index("Versions of the bot") :])
+    assert [cell for cell in cells if cell in {"accepted", "withdrawn"}] == ["withdrawn", "withdrawn", "accepted"]
+    assert [cells.count(text) for text in (f"({old[:8]})", f"1 ({old[:8]})", f"1 ({new[:8]})")] == [2, 1, 2]
+    assert "Versions of the bot" not in Path(folder, f"player-{key_of('random')}.html").read_text()
+    assert "run 2, ended" in Path(folder, "index.html").read_text()
 
 
 def _rows(name: str, *runs: EndedRun) -> list[dict[str, Any]]:
@@ -331,4 +350,4 @@ def test_the_site_draws_the_ratings_from_run_to_run(course: Terminal) -> None:
     pages = [next(Path(site, "league").glob("*/index.html")).read_text() for site in ("first", "second")]
     assert [page.count("From run to run") for page in pages] == [0, 1]
     assert "player cid joined" in pages[1]
-    assert len(re.findall(r'aria-label="rating: [^"]*cid \d', pages[1])) == 1
+    assert len(re.findall(r'aria-label="rating: [^"]*cid \d', pages[1])) == 2

@@ -15,6 +15,7 @@ from support.store_made import block_of, blocks_of, fill, reading, tournament, w
 from support.tampering import delete_match, opened
 
 from arena.errors import SpecError
+from arena.league.history import EndedRun
 from arena.league.schedule import jobs, pairings
 from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, Tournament
@@ -29,6 +30,7 @@ from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
 from arena.site.plots import interval_plot, line_plot
 from arena.site.serve import LiveSite
+from arena.standings.rows import row_fields
 from arena.statistics.interval import Interval
 from arena.text import printable
 
@@ -260,6 +262,30 @@ def test_matches_worth_a_look_have_reasons_the_best_of_each_kind_first(tmp_path:
     assert len(blocks) == len(cards)
     assert [kinds.count(kind) for kind in ("closest", "fault", "latest")] == [12, 12, 12]
     assert all(len({match.key[:2] for match in highlights.matches(kind)}) == 12 for kind in ("closest", "latest"))
+
+
+def test_the_wall_names_who_passed_whom_since_the_last_run_with_another_result(tmp_path: Path) -> None:
+    """Most passed ones first, at most six; a run with the same standings is not the one to compare with."""
+    fill(tmp_path, tournament("ann", "bob", "<b>", cycles=20))
+    with reading(tmp_path) as store:
+        view = league_view(store, "test")
+        highlights = view.highlights(view.results(store))[None]
+    first, second, last = view.players
+    before = tuple({"player": name, "rating": 1.0} for name in (last, second, first, "gone"))
+    now = tuple(row_fields(row) for row in view.table.rows)
+    runs = (EndedRun(1, "2026-11-27", 9, (), before), EndedRun(2, "2026-11-28", 9, (), now))
+    pages = [Pages().wall(replace(view, runs=shown), highlights) for shown in (runs, runs[1:], ())]
+
+    news = [re.findall(r"<li>(version .*?)</li>", page) for page in pages]
+    texts = [name.replace("<b>", "&lt;b&gt;") for name in view.players]
+    assert news == [
+        [
+            f"version 1 of {texts[0]} passed {texts[1]} and {texts[2]} since run 1",
+            f"version 1 of {texts[1]} passed {texts[2]} since run 1",
+        ],
+        [],
+        [],
+    ]
 
 
 def test_a_cell_of_the_matrix_leads_to_the_matches_of_the_pair(tmp_path: Path) -> None:
