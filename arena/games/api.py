@@ -362,6 +362,15 @@ def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tu
     return () if news is None else cast(tuple[str, ...], news(before, after, names))
 
 
+def points_of(game: Game[S, Any], state: S) -> tuple[tuple[int | Fraction, int | Fraction], ...]:
+    """Return by seat the points by now, and those if the current round ended here: the optional method `points(state)`.
+
+    A game without rounds gives the same number twice. Without the method the tuple is empty.
+    """
+    points = getattr(game, "points", None)
+    return () if points is None else cast("tuple[tuple[int | Fraction, int | Fraction], ...]", points(state))
+
+
 def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
     """Return options, besides the default ones, under which a new bot is tried: those with other actions or views.
 

@@ -24,7 +24,8 @@ class StepData(msgspec.Struct, omit_defaults=True):
 
     `key` of a draw or simulation. `news`: lines on what the step led to. `next`: seats that must act then. `used_ms`:
     time for this action, `total_ms`: of the match until then, `bank_ms`: left in the seat's bank then. `luck` of this
-    step and `value`, the expected payoff after it, by seat. `cost`: that of the decision, in payoff, and the `better`
+    step and `value`, the expected payoff after it, by seat; `points` by then, and `stake`: what the end of the round
+    would add now. `cost`: that of the decision, in payoff, and the `better`
     action in words. `view`, `still`: indices of views and stills, `motion` of
     the movement that a simulation gave. `fault`: the reason of a refusal or forfeit. `note` and `stderr` only of
     private players: what came on stderr since the answer before.
@@ -45,6 +46,8 @@ class StepData(msgspec.Struct, omit_defaults=True):
     bank_ms: float | None = None
     luck: tuple[float, ...] = ()
     value: tuple[float, ...] = ()
+    points: tuple[float, ...] = ()
+    stake: tuple[float, ...] = ()
     cost: float = 0.0
     better: str = ""
     view: int = 0
@@ -77,7 +80,7 @@ class PlayerData(msgspec.Struct, omit_defaults=True):
 class Mark(msgspec.Struct):
     """A step worth jumping to, with the details as `text`; `size` of a swing or a mistake, in payoff.
 
-    `kind` is `luckiest draw`, `largest swing`, `costliest decision` or `fault`.
+    `kind` is `luckiest draw`, `largest swing`, `costliest decision`, `lead` or `fault`.
     """
 
     kind: str
@@ -91,6 +94,7 @@ class MatchData(msgspec.Struct):
 
     `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
     one. `others`: the matches of the block on the same luck. `notice`: a sentence if something is left out.
+    `origin`: the source of the luck.
     """
 
     id: str
@@ -108,6 +112,7 @@ class MatchData(msgspec.Struct):
     views: str = ""
     motions: str = ""
     notice: str = ""
+    origin: str = ""
 
 
 def add_faults(steps: list[StepData], record: MatchRecord) -> None:

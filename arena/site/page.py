@@ -1,7 +1,7 @@
 """A match as a page in one file, with the player and all its data, to be opened or sent.
 
-Rule: the policy of the page names each script by its hash, so that nothing else runs in it, and nothing is asked of a
-network or of other files.
+Rule: the policy of the page names each script and style by its hash, so that nothing else runs in it, and nothing is
+asked of a network or of other files.
 """
 
 from base64 import b64encode
@@ -15,20 +15,23 @@ from arena.match.judgement import judge_by_game
 from arena.match.record import MatchRecord
 from arena.site.replay import match_data, script
 
+_POLICY: Final = "default-src 'none'; script-src {}; style-src {}; img-src data:"
 _PAGE: Final = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
+<style>{style}</style>
 </head>
 <body>
+<main>
 <h1>{title}</h1>
-<p>Match {match}{origin}</p>
 <div id="player" data-match="{match}"></div>
 <noscript><pre>{steps}</pre></noscript>
+</main>
 {scripts}
 </body>
 </html>
@@ -47,14 +50,15 @@ def match_page(
     ids = [match_values["id"] for match_values in (data, *beside)]
     for match_values in (data, *beside):
         match_values["others"] = [other for other in ids if other != match_values["id"]]
-    assets = ["player", *([data["module"]] if data["module"] else [])]
-    scripts = [(files("arena.site") / "assets" / f"{name}.js").read_text(encoding="utf-8") for name in assets]
+    data["origin"] = origin
+    assets = ["site.css", "player.js", *([f"{data['module']}.js"] if data["module"] else [])]
+    style, *scripts = [(files("arena.site") / "assets" / name).read_text(encoding="utf-8") for name in assets]
     scripts += [script(f"match-{match_values['id']}", match_values) for match_values in (data, *beside)]
     return _PAGE.format(
-        hashes=" ".join(map(_script_hash, scripts)),
+        policy=_POLICY.format(" ".join(map(_hash, scripts)), _hash(style)),
+        style=style,
         title=escape(data["title"]),
         match=escape(data["id"]),
-        origin=escape(f", {origin}" if origin else ""),
         steps=escape("\n".join(f"{number} {_step_text(data, step)}" for number, step in enumerate(data["steps"]))),
         scripts="\n".join(f"<script>{text}</script>" for text in scripts),
     )
@@ -66,8 +70,8 @@ def frame_page(page: str, height_px: int) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" title="A match" srcdoc="{escape(page)}"></iframe>'
 
 
-def _script_hash(text: str) -> str:
-    """Return a script's hash for the content security policy."""
+def _hash(text: str) -> str:
+    """Return the hash of a script or style for the content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

@@ -29,6 +29,7 @@ from arena.games.api import (
     game_info_of,
     news_of,
     picture_with_names,
+    points_of,
     value_of,
 )
 from arena.games.looks import LOOKS, looks_of
@@ -165,6 +166,10 @@ class _DataBuilder:
         step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
         step.round = int(self._view_of(state).get("round") or 0)
         step.value = () if value is None else _round(value(state))
+        points = points_of(self._game, state)
+        step.points = tuple(float(by_now) for by_now, _ in points)
+        if any(by_now != then for by_now, then in points):
+            step.stake = tuple(float(then - by_now) for by_now, then in points)
         return step
 
     def _view_of(self, state: Any) -> dict[str, Json]:
@@ -228,17 +233,18 @@ def _make_data(
     module: str = "",
 ) -> MatchData:
     """Return the data that need no rules; pictures are added later."""
-    names = record.players
+    names, lead = record.players, _last_lead(steps, record)
+    result = result_line(record).partition("  ")[2].replace("  ", ", ")  # without the id of the match
     return MatchData(
         id=record.match,
         game=record.game,
         title=f"{record.game}: {' v '.join(names) if len(names) <= _NAMED else f'{len(names)} players'}",
-        result=result_line(record),
+        result="; ".join([result, *(mark.text for mark in lead)]),
         module=module,
         players=_player_data(record, luck, league),
         others=partners(record.match, len(record.seats)),
         steps=steps,
-        marks=_marks(steps, luck, record),
+        marks=[*lead, *_marks(steps, luck, record)],
         notice=notice,
     )
 
@@ -311,6 +317,26 @@ def _marks(steps: list[StepData], luck: MatchLuck, record: MatchRecord) -> list[
         at = max(range(len(swings)), key=swings.__getitem__)
         marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win", swings[at]))
     return [*marks, *(Mark("fault", number, step.fault) for number, step in enumerate(steps) if step.fault)]
+
+
+def _last_lead(steps: list[StepData], record: MatchRecord) -> list[Mark]:
+    """Return a mark of the step from which the sole winner led to the end; none if it led from the start."""
+    leaders = [_leader(step.value or step.points) for step in steps]
+    winners = [seat for seat, rank in enumerate(record.ranks) if rank == 0]
+    behind = [number for number, leader in enumerate(leaders[:-1]) if [leader] != winners]
+    if len(winners) > 1 or not behind or not any(leader is not None for leader in leaders):
+        return []
+    last, name = leaders[behind[-1]], record.players[winners[0]]
+    step = steps[behind[-1] + 1]
+    place = f"in round {step.round}" if step.round else f"at step {behind[-1] + 1}"
+    text = f"{name} took the lead {place}" if last is None else f"{record.players[last]} lost the lead {place}"
+    return [Mark("lead", behind[-1] + 1, text)]
+
+
+def _leader(values: Sequence[float]) -> int | None:
+    """Return the seat with the largest value; None if it is not alone."""
+    best = [seat for seat, value in enumerate(values) if value == max(values)]
+    return best[0] if len(best) == 1 else None
 
 
 def _largest_change(before: Sequence[float], after: Sequence[float]) -> float:

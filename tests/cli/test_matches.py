@@ -47,7 +47,7 @@ def test_a_match_played_on_is_printed_to_its_end(terminal: Terminal) -> None:
 
     said = terminal.arena(f"ask random {match} --as p0 --step {steps[0].split()[0]} --play-on")
 
-    assert "      0 1 2 3 4 5 6\n\nseat " in said.out
+    assert "      1 2 3 4 5 6 7\n\nseat " in said.out
     assert said.out.count(" answers, ") == 2
     then, now = said.out.splitlines()[-2:]
     assert then.removeprefix("as it was: ") == now.partition(" as p0: ")[2]

@@ -62,10 +62,20 @@ def test_a_full_board_without_a_row_is_a_draw() -> None:
     assert GAME.legal(state, Seat(0)) == ()
 
 
+def test_the_picture_marks_the_last_disc_or_the_four() -> None:
+    """One dark edge after each disc, four at the end; columns are numbered from 1, discs told apart by a letter."""
+    counts = [GAME.picture(dropped("0101010"[:length])).count('r="17.64"') for length in range(8)]
+    drawing = GAME.picture(dropped("01"))
+
+    assert counts == [0, 1, 1, 1, 1, 1, 1, 4]
+    assert [number for number in range(9) if f">{number}</text>" in drawing] == [*range(1, 8)]
+    assert drawing.count(">x</text>") == drawing.count(">o</text>") == 1
+
+
 def test_a_full_column_takes_no_disc() -> None:
     """A full column is not listed, and is refused."""
     state = dropped("333333")
 
     assert Drop(3) not in GAME.legal(state, Seat(0))
-    with pytest.raises(BotFault, match="not possible now: drops into column 3"):
+    with pytest.raises(BotFault, match="not possible now: drops into column 4"):
         GAME.parse(state, Seat(0), {"column": 3})

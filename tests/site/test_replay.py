@@ -78,6 +78,40 @@ def test_the_chance_of_winning_ends_with_the_result_and_luck_is_told_where_it_fe
     assert {"luck", "value"} & set().union(*match_data(random_match("nim", 3))["steps"]) == set()
 
 
+@pytest.mark.parametrize("number", range(4))
+def test_the_sentence_of_the_end_names_the_last_change_of_the_lead(number: int) -> None:
+    """From its step on the winner leads to the end; before it did not."""
+    record = random_match("shanghaien", number)
+    players = ("ann", "bob")
+    record = replace(
+        record, seats=tuple(replace(seat, player=name) for seat, name in zip(record.seats, players, strict=True))
+    )
+    data = match_data(record)
+    leads = [step["value"][0] > step["value"][1] for step in data["steps"]]
+    (mark,) = (mark for mark in data["marks"] if mark["kind"] == "lead")
+    at, winner = mark["step"], record.ranks.index(0)
+
+    assert {*leads[at:]} == {winner == 0} != {leads[at - 1]}
+    assert mark["text"] == f"{players[1 - winner]} lost the lead in round {data['steps'][at]['round']}"
+    assert data["result"].endswith(f"{players[winner]} wins; {mark['text']}")
+
+
+def test_points_by_now_become_those_of_the_result() -> None:
+    """A call of shanghai gives what was at stake; after it nothing is, and the last points are the scores."""
+    steps = match_data(SHANGHAIEN)["steps"]
+    calls = [number for number, step in enumerate(steps) if step["text"].startswith("calls shanghai")]
+
+    assert len(calls) == 8
+    for number in calls:
+        before = steps[number - 1]
+        stake = before.get("stake", (0, 0))
+        assert steps[number]["points"] == tuple(now + more for now, more in zip(before["points"], stake, strict=True))
+        assert "stake" not in steps[number]
+    assert any("stake" in step for step in steps)
+    assert steps[-1]["points"] == SHANGHAIEN.scores
+    assert "points" not in match_data(random_match("nim", 3))["steps"][0]
+
+
 @pytest.mark.usefixtures("toy_game")
 def test_nothing_of_a_simultaneous_decision_is_shown_before_all_have_decided() -> None:
     """Its steps show the position before it; the picture changes with the last of them."""

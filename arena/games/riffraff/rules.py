@@ -126,10 +126,14 @@ class RiffRaff(BaseGame):
                 return turns.ask_referee(state)
         raise AssertionError("a card is played only when all are asked for one")
 
+    def points(self, state: State) -> tuple[tuple[int, int], ...]:
+        """Return by seat the points by now, twice: the end of a round changes none."""
+        dealt = state.sets * len(KINDS)
+        return tuple((dealt - player.pieces,) * 2 for player in state.players)
+
     def outcome(self, state: State) -> api.Outcome:
         """Score the pieces dealt minus those left; a score may be negative. Equal scores tie."""
-        dealt = state.sets * len(KINDS)
-        scores = tuple(dealt - player.pieces for player in state.players)
+        scores = tuple(score for score, _ in self.points(state))
         return api.Outcome(scores=scores, ranks=api.ranks_by_score(scores))
 
     def sample(self, state: State, seat: Seat, rng: api.Randomness) -> AnyAction:

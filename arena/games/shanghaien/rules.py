@@ -154,6 +154,13 @@ class Shanghaien(BaseGame):
             turns.apply_shuffle(after, drawn)
         return after
 
+    def points(self, state: State) -> tuple[tuple[int, int], ...]:
+        """Return by seat the points by now, and those if shanghai were called here."""
+        ended = state.copy()
+        if state.one_at is not None:
+            turns.end_round(ended, Shanghai())
+        return tuple(zip(turns.scores_of(state), turns.scores_of(ended), strict=True))
+
     def outcome(self, state: State) -> Outcome:
         """Score points and rank them; equal points are a draw (the texts have no tie-break)."""
         scores = turns.scores_of(state)

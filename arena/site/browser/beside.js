@@ -6,7 +6,7 @@ import { stage } from "./stage.js";
 export async function beside(match, stages, parts, now, read) {
   const status = el("span", { role: "status" });
   const buttons = match.others.map((id) =>
-    el("button", { type: "button", "aria-pressed": "false", onclick: (event) => toggle(event.currentTarget, id) }, `Beside match ${id}`),
+    el("button", { type: "button", title: id, "aria-pressed": "false", onclick: (event) => toggle(event.currentTarget, id) }, `Beside match ${id.split("-").at(-1)}`),
   );
   let shown = null;
 

@@ -1,6 +1,6 @@
 // The player of one match: stage, controls, curve and list of steps around one number, the step.
 import { match as read } from "./data.js";
-import { curve } from "./curve.js";
+import { curve, SHOWN_COST } from "./curve.js";
 import { el, paint, shape, svg } from "./dom.js";
 import { icon } from "./icons.js";
 import { beside } from "./beside.js";
@@ -9,6 +9,7 @@ import { stage } from "./stage.js";
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const WALL_PAUSE_MS = 6000;
 const WALL_SPEED = 2;
+const SWIPE_PX = 40;
 
 export async function start(root, match, { isWall = false } = {}) {
   const last = match.steps.length - 1;
@@ -54,18 +55,19 @@ export async function start(root, match, { isWall = false } = {}) {
       parts.forEach((part) => part.speed?.(state.speed));
     },
   };
-  const parts = [seats(match), picture, caption(match), controls(match, actions), curve(match, go), jumps(match)];
-  if (!isWall) parts.push(steps(match));
-  const shown = parts.filter(Boolean);
-  parts.splice(0, parts.length, ...shown);
+  const more = isWall ? [curve(match, go, true)] : [curve(match, go), jumps(match), steps(match)];
+  const parts = [seats(match), picture, caption(match), controls(match, actions), ...more].filter(Boolean);
   const stages = el("div", { class: "stages" }, picture.host);
-  const nodes = parts.map((part) => (part === picture ? stages : part.node));
-  root.replaceChildren(...nodes);
+  const column = el("div", { class: "more" });
+  root.replaceChildren(...parts.slice(0, 4).map((part) => (part === picture ? stages : part.node)), column);
+  column.append(...parts.slice(4).map(({ node }) => node));
   paint(root, match);
   root.classList.add("arena-player");
   root.classList.toggle("is-wall", isWall);
-  if (!isWall && match.others.length) root.append(await beside(match, stages, parts, () => state.now, read));
-  if (!isWall) keyboard(root, actions);
+  if (!isWall && match.others.length) column.append(await beside(match, stages, parts, () => state.now, read));
+  if (!isWall) column.append(about(match));
+  if (!isWall) keyboard(actions);
+  if (!isWall) swipe(stages, actions.by);
   root.onclick = (event) => {
     const link = event.target.closest?.('a[href^="#step="]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -103,33 +105,36 @@ const roundStarts = (match) =>
 
 function seats(match) {
   const entries = match.players.map((player, seat) => {
-    const clock = el("span", { class: "seat-clock" });
-    const score = el("span", { class: "seat-score" });
+    const [turn, points, stake, chance, clock] = ["turn", "points", "stake", "chance", "clock"].map((name) => el("span", { class: `seat-${name}` }));
     const bank = player.banks_ms ? bankOf(player.banks_ms[0]) : null;
-    const node = el(
-      "li",
-      { class: `seat seat-${seat}` },
-      el("div", { class: "seat-row" }, el("span", { class: "seat-who" }, shape(player, seat), el("span", { class: "seat-name" }, player.name)), score),
-      el("div", { class: "seat-row" }, el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`), clock),
-      bank?.node,
-    );
-    return { node, clock, score, bank, times: timesOf(match, seat) };
+    const who = el("span", { class: "seat-who" }, shape(player, seat), el("span", { class: "seat-name" }, player.name));
+    const node = el("li", { class: `seat seat-${seat}` }, who, el("span", { class: "seat-score" }, turn, points, stake, chance), clock, bank?.node);
+    return { node, turn, points, stake, chance, clock, bank, times: timesOf(match, seat) };
   });
   const show = (number) => {
     const step = match.steps[number];
     const isEnd = number === match.steps.length - 1;
-    entries.forEach(({ node, clock, score, bank, times }, seat) => {
+    entries.forEach(({ node, turn, points, stake, chance, clock, bank, times }, seat) => {
       const isNext = (step.next ?? []).includes(seat);
       node.classList.toggle("is-next", isNext);
       const [used, left] = times[number];
-      clock.textContent = [used !== null && `${duration(used)} used`, left !== null && `bank ${duration(left)}`].filter(Boolean).join(", ");
+      const { score, rank = 0 } = match.players[seat];
+      const now = (isEnd && score) || step.points?.[seat];
+      turn.textContent = isNext ? "to move" : isEnd ? `place ${rank + 1}` : "";
+      points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, `${now}` === "1" ? " point" : " points")]));
+      const added = step.stake?.[seat];
+      stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " this round")]));
+      chance.replaceChildren(...(step.value?.length ? [percent(step.value[seat]), el("span", { class: "unit" }, " to win")] : []));
+      clock.textContent = left !== null ? `bank ${duration(left)}` : used !== null ? `${duration(used)} used` : "";
       bank?.show(left);
-      const { score: points, rank = 0 } = match.players[seat];
-      score.textContent = isEnd ? [points && `${points} ${points === "1" ? "point" : "points"}`, `place ${rank + 1}`].filter(Boolean).join(", ") : isNext ? "on move" : "";
     });
   };
-  return { node: el("ul", { class: "seats", "aria-label": "Players" }, entries.map((entry) => entry.node)), show };
+  const many = entries.length > 4 ? " is-many" : "";
+  return { node: el("ul", { class: `seats${many}`, "aria-label": "Players" }, entries.map((entry) => entry.node)), show };
 }
+
+const percent = (value) => `${Math.round(100 * Math.min(1, Math.max(0, value)))} %`;
+const whole = (value) => `${value < 0 ? "\u2212" : "+"}${Math.abs(value)}`;
 
 /** By step: the time that a seat has used by then, and what its bank holds; null where the record does not tell. */
 function timesOf(match, seat) {
@@ -162,12 +167,11 @@ export function sentence(match, number) {
 
 function details(match, number) {
   const step = match.steps[number];
-  const said = [];
+  const said = number === match.steps.length - 1 ? [match.result] : [];
   if (step.round) said.push(`round ${step.round}`);
   if (step.used_ms != null) said.push(`took ${duration(step.used_ms)}`);
   if (step.luck?.length) said.push(`luck ${match.players.map(({ name }, seat) => `${name} ${signed(step.luck[seat])}`).join(", ")}`);
   if (step.cost) said.push(step.better);
-  if (number === match.steps.length - 1) said.push(match.result);
   return said.join(" · ");
 }
 
@@ -188,7 +192,8 @@ function caption(match) {
     fault.textContent = step.fault ? `Fault: ${step.fault}` : "";
     own.replaceChildren(...privately(match, number).map(([of, text]) => el("div", {}, el("span", { class: "own-of" }, of), el("pre", { class: "note", tabindex: 0, "aria-label": of }, text))));
   };
-  return { node: el("div", { class: "caption" }, line, more, news, fault, own), show };
+  const node = el("div", { class: "caption", role: "group", "aria-label": "This step", tabindex: 0 }, el("div", {}, line, more, fault, own), news);
+  return { node, show };
 }
 
 /** What only the author of a bot may read, where the page has it: note, stderr before the answer, hint of a forfeit. */
@@ -263,7 +268,7 @@ function steps(match) {
     el(
       "li",
       { class: `step ${step.seat == null ? "" : `seat-${step.seat}`} ${step.fault ? "has-fault" : ""}` },
-      el("a", { href: `#step=${at}` }, el("span", { class: "number" }, `${at}`), " ", sentence(match, at)),
+      el("a", { href: `#step=${at}` }, el("span", { class: "number" }, `${at}`), " ", sentence(match, at), step.cost >= SHOWN_COST && el("b", { class: "cost" }, ` \u2212${percent(step.cost)}`)),
     ),
   );
   const list = el("ol", { class: "steps", start: 0 }, items);
@@ -278,7 +283,7 @@ function steps(match) {
   return { node, show };
 }
 
-function keyboard(root, { by, go, last, toggle, round, faster }) {
+function keyboard({ by, go, last, toggle, round, faster }) {
   const keys = {
     ArrowLeft: () => by(-1),
     ArrowRight: () => by(1),
@@ -290,9 +295,6 @@ function keyboard(root, { by, go, last, toggle, round, faster }) {
     "+": () => faster(1),
     "-": () => faster(-1),
   };
-  root.append(
-    el("p", { class: "keys" }, "Keys: arrows a step, Page up and down a round, Home, End, Space plays, + and \u2212 change the speed."),
-  );
   document.addEventListener("keydown", (event) => {
     const isOwn = event.target.matches?.("select, textarea, input:not([type=range])") || event.defaultPrevented;
     const isPress = event.key === " " && event.target.matches?.("button, a, summary");
@@ -300,4 +302,21 @@ function keyboard(root, { by, go, last, toggle, round, faster }) {
     event.preventDefault();
     keys[event.key]();
   });
+}
+
+/** A finger that moves to the left takes a step on, to the right one back; a canvas has gestures of its own. */
+function swipe(node, by) {
+  let begin = null;
+  node.addEventListener("touchstart", ({ target, touches }) => (begin = touches.length > 1 || target.matches("canvas") ? null : touches[0]), { passive: true });
+  node.addEventListener("touchend", ({ changedTouches: [end] }) => {
+    const [x, y] = begin ? [end.clientX - begin.clientX, end.clientY - begin.clientY] : [0, 0];
+    if (Math.abs(x) > SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) by(x < 0 ? 1 : -1);
+  });
+}
+
+/** What nobody needs while they watch: ids, hashes, keys. */
+function about(match) {
+  const bots = match.players.map(({ name, bot }, seat) => el("li", {}, `seat ${seat}: ${name}, bot ${bot}`));
+  const lines = [`Match ${match.id}`, match.origin, match.notice, "Keys: arrows a step, Page up and down a round, Home, End, Space plays, + and \u2212 change the speed."];
+  return el("details", { class: "about" }, el("summary", {}, "About this match"), lines.filter(Boolean).map((text) => el("p", {}, text)), el("ul", {}, bots));
 }

@@ -1,5 +1,5 @@
 // Bundles the player and each drawing module into one classic script each. Run `npm ci && npm run build` here.
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
 import { copyFile, readdir, readFile } from "node:fs/promises";
 
@@ -10,6 +10,16 @@ const sources = (await readdir(".")).filter((name) => /\.(m?js|css)$|^package-lo
 const digest = createHash("sha256");
 for (const name of sources) digest.update(await readFile(name));
 
+/** A stylesheet is a text in its bundle, without what only people read. */
+const styles = {
+  name: "styles",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true, target: "es2022" });
+      return { contents: code, loader: "text" };
+    }),
+};
+
 await build({
   entryPoints: ["player.js", "shanghaien.js", "riffraff.js"],
   outdir: out,
@@ -18,7 +28,7 @@ await build({
   format: "iife",
   target: "es2022",
   charset: "ascii",
-  loader: { ".css": "text" },
+  plugins: [styles],
   legalComments: "eof",
   banner: { js: `/* sources sha256:${digest.digest("hex")} */` },
 });

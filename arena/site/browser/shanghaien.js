@@ -8,17 +8,16 @@ const SEATS = ["var(--seat-0)", "var(--seat-1)"];
 const NATIONS = Object.keys(COLOURS);
 // A table that is wider than high, and one for a phone held upright: places in px of the drawing.
 const WIDE = {
-  box: [1200, 640], row: { left: 172, top: 232, step: 126, scale: 1 }, sides: [500, 30], captain: 76, text: 142, supply: 160,
-  rolled: { x: 600, room: 340 }, tricks: { letters: 92, lines: 1 }, notes: { letters: 96, lines: 1 }, heading: [540, 160], shout: [540, 345],
-  result: [540, 312], pile: [36, 246], counts: { x: 82, y: 392, step: 22 }, crews: [976, 56], crew: (at) => [976, 104 + 58 * at, 24], bars: 9, gap: 15, ends: 192, name: 24,
+  box: [1200, 700], row: { left: 172, top: 268, step: 126, scale: 1 }, sides: [562, 30], captain: 76, text: 142, supply: 160,
+  rolled: { x: 600, room: 340 }, tricks: { letters: 92, lines: 1 }, notes: { letters: 96, lines: 1 }, heading: [540, 178], shout: [540, 380],
+  result: [540, 330], pile: [36, 282], counts: { x: 82, y: 428, step: 22 }, crews: [976, 56], crew: (at) => [976, 108 + 72 * at, 24], bars: 6, gap: 20, ends: 192, name: 24,
 };
 const TALL = {
-  box: [620, 1004], row: { left: 10, top: 352, step: 101, scale: 0.9 }, sides: [562, 24], captain: 62, text: 122, supply: 140,
-  rolled: { x: 405, room: 200 }, tricks: { letters: 46, lines: 3 }, notes: { letters: 56, lines: 2 }, heading: [310, 222], shout: [310, 440],
-  result: [310, 400], pile: null, counts: { x: 600, y: 772, step: 0 }, crews: [20, 772], crew: (at) => [20 + 305 * (at % 2), 800 + 48 * (at >> 1), 122], bars: 6, gap: 20, ends: 280, name: 16,
+  box: [620, 960], row: { left: 10, top: 338, step: 101, scale: 0.9 }, sides: [545, 20], captain: 62, text: 122, supply: 140,
+  rolled: { x: 405, room: 200 }, tricks: { letters: 46, lines: 3 }, notes: { letters: 56, lines: 2 }, heading: [310, 208], shout: [310, 425],
+  result: [310, 385], pile: null, counts: { x: 600, y: 752, step: 0 }, crews: [20, 752], crew: (at) => [20 + 305 * (at % 2), 776 + 46 * (at >> 1), 122], bars: 4.5, gap: 20, ends: 280, name: 16,
 };
 const LINE = 23;
-const NARROW = 620;
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
 const place = (node, x, y, more = "") => (node.style.transform = `translate(${x}px, ${y}px) ${more}`);
 const words = (name) => name.replaceAll("_", " ");
@@ -34,7 +33,7 @@ class Fitting {
   }
 
   fit() {
-    const at = (this.host.clientWidth || innerWidth) < NARROW ? TALL : WIDE;
+    const at = this.host.clientWidth < this.host.clientHeight ? TALL : WIDE;
     if (this.table?.at === at) return;
     this.host.replaceChildren();
     this.table = new Tavern(this.host, this.match, at);

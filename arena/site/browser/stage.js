@@ -36,8 +36,11 @@ function stills(match, host) {
   host.append(el("div", { class: "frame", role: "group", "aria-label": "Picture", tabindex: 0 }, image), note);
   const sizes = match.stills.map((still) => /<svg[^>]* width="([\d.]+)[^>]* height="([\d.]+)/.exec(still)).filter(Boolean);
   const width = Math.max(...sizes.map((size) => Number(size[1])));
-  image.style.aspectRatio = `${width} / ${Math.max(...sizes.map((size) => Number(size[2])))}`; // no step moves the page
+  const height = Math.max(...sizes.map((size) => Number(size[2])));
+  image.style.aspectRatio = `${width} / ${height}`; // no step moves the page
   image.style.minWidth = `${0.65 * width}px`; // on a phone a wide one scrolls, so that its words can be read
+  image.style.minHeight = `${0.65 * height}px`;
+  image.style.maxHeight = `${3 * height}px`;
   return (number) => {
     const step = match.steps[number];
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(match.stills[step.still ?? 0])}`;
