@@ -5,7 +5,7 @@ everything random is asked for by name (`Chance`) and drawn by somebody else.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Annotated, Any, ClassVar, Final, NewType, Protocol, TypeVar, cast
@@ -32,6 +32,10 @@ Word = Annotated[str, msgspec.Meta(max_length=100)]
 
 MOST_SEATS: Final = 10
 """The most seats of a table: the rank of a seat is one digit."""
+OPENING: Final = "opening"
+"""The option that begins a match of a game with the capability `openings`; a process gets it with each match."""
+BOOK: Final = "openings"
+"""The option that names a book of openings: its file, or `sha256` and `count` once it was read."""
 HEADING: Final = "--- "
 """The beginning of a line of news that opens a part of a match."""
 _SEATS: Final = re.compile(r"\bseat \d+\b|\bseats \d+(?:(?:, | and | or )\d+)*\b")
@@ -247,6 +251,16 @@ class Simulator(Protocol):
         """Describe how far two results for the same state are apart; an empty text if they are the same."""
 
 
+class BookReader(Protocol):
+    """Optional capability `openings`: a match may begin with an opening of a book.
+
+    `setup` takes an opening as the option OPENING, and a book as the option BOOK, which changes nothing.
+    """
+
+    def read(self, book: str) -> Iterable[dict[str, Json]]:
+        """Return the openings in the text of a book, in its order. SpecError names one that cannot be played."""
+
+
 class Filming(Protocol):
     """Optional method of a simulator: the movement behind a result, for the drawing module of the game in a browser."""
 
@@ -284,6 +298,11 @@ def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
 def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
     """Return the fault policy of the game; None if it has none."""
     return cast("FaultPolicy | None", getattr(game, "fault_policy", None))
+
+
+def openings_of(game: Game[Any, Any]) -> BookReader | None:
+    """Return the reader of books of the game; None if its matches have no openings."""
+    return cast("BookReader | None", getattr(game, "openings", None))
 
 
 Heard = Callable[[S, Seat, A], Sequence[Json]]

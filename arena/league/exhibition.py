@@ -5,12 +5,14 @@ Rule: an exhibition is a tournament with as many seats as players, whose results
 
 from collections.abc import Generator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
 
 from arena.errors import SpecError
 from arena.games import load_game, plugin_package
+from arena.league.openings import take_openings
 from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament, require_game
 from arena.league.worker import PlayedMatch, play_rotations
@@ -39,6 +41,7 @@ def exhibition(
     require_seats(game, len(players))
     for player in players:
         require_game(player.bot, game)
+    options, book = take_openings(game, options, Path())
     load_game(game).setup(options, len(players))
     return Tournament(
         name="friendly",
@@ -53,6 +56,7 @@ def exhibition(
         commitments=() if secret is None or secret.seed is not None else (secret.commitment,),
         rules=load_game(game).rules_version,
         package=plugin_package(game) or UNSET,
+        book=book,
     )
 
 

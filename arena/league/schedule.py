@@ -20,12 +20,13 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from arena.games import load_game
+from arena.league.openings import Openings, draw_with_opening
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
 from arena.league.schedules.knockout import knockout
 from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, stopping_rule
 from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin, public_secret
-from arena.match.secret_luck import BlockDraw, Secret, draw_block
+from arena.match.secret_luck import BlockDraw, Secret
 from arena.match.settings import MatchSettings
 from arena.plugins import Package
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
@@ -134,9 +135,9 @@ def pairing_of(tournament: Tournament, names: Sequence[str]) -> Pairing:
     return Planner(tournament).pairing(tuple(names))
 
 
-def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
-    """Draw the block of that number of a pairing, under the secret."""
-    drawn = draw_block(secret, f"{pairing.key}-{block}", len(pairing.players))
+def fixture(secret: Secret, pairing: Pairing, block: int, book: Openings | UnsetType = UNSET) -> Fixture:
+    """Draw the block of that number of a pairing, under the secret, with an opening of the book."""
+    drawn = draw_with_opening(secret, f"{pairing.key}-{block}", len(pairing.players), book)
     return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
 
@@ -175,7 +176,7 @@ def jobs(
                     tournament=tournament.name,
                     settings=tournament.settings,
                     pairing=pairing,
-                    fixtures=tuple(fixture(secret, pairing, block) for block in blocks),
+                    fixtures=tuple(fixture(secret, pairing, block, tournament.book) for block in blocks),
                     isolation=isolation,
                     luck=tournament.luck,
                     package=tournament.package,

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from arena.errors import SpecError
 from arena.games import family_names, known_names, load_game, plugin_package
+from arena.league.openings import Openings, take_openings
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
@@ -134,6 +135,7 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
     the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
     that of this program; `format` that of the pairings' identity. `package` is that of a game which does not come with
     arena. With `takes_new` there are submitted bots among the players: each run takes their newest versions.
+    `book` has the openings of matches; it is stored beside the league.
     """
 
     players: tuple[Player, ...]
@@ -145,6 +147,7 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
     format: str = FORMAT
     package: Package | UnsetType = UNSET
     takes_new: bool = False
+    book: Openings | UnsetType = UNSET
 
     @property
     def settings(self) -> MatchSettings:
@@ -204,7 +207,9 @@ def read_tournament(
     try:
         finalists = best(file.players) if isinstance(file.players, Finalists) else ()
         entries = (*finalists, *_expand_entries(file, find_bot, submitted))
-        return _tournament_of(file, entries, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
+        options, book = take_openings(file.game, file.options, path.parent)
+        file = msgspec.structs.replace(file, options=options)
+        return _tournament_of(file, book, entries, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
 
@@ -244,16 +249,19 @@ def _expand_entries(
 
 
 def without_machine_settings(tournament: Tournament) -> Tournament:
-    """Return the tournament without what belongs to one machine: where bots lie, and the workers that play."""
+    """Return the tournament without its book and what belongs to one machine: where bots lie, workers that play."""
     players = tuple(
         msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder="", given=""))
         for player in tournament.players
     )
-    return msgspec.structs.replace(tournament, players=players, workers=None, cluster=UNSET)
+    return msgspec.structs.replace(tournament, players=players, workers=None, cluster=UNSET, book=UNSET)
 
 
 def _tournament_of(
-    file: TournamentFile, entries: Sequence[PlayerEntry], bot_of: Callable[[PlayerEntry], BotSpec]
+    file: TournamentFile,
+    book: Openings | UnsetType,
+    entries: Sequence[PlayerEntry],
+    bot_of: Callable[[PlayerEntry], BotSpec],
 ) -> Tournament:
     """Return the tournament of a file, with its defaults filled in. SpecError names the key that is wrong."""
     require_table(file)
@@ -274,6 +282,7 @@ def _tournament_of(
         cycles=cycles or 0,
         rules=load_game(file.game).rules_version,
         package=plugin_package(file.game) or UNSET,
+        book=book,
         takes_new=any(entry.submitted for entry in file.entries),
         schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
         **taken_over,

@@ -16,6 +16,7 @@ from arena import __version__
 from arena.errors import ArenaError, BotFault, HarnessFault, SpecError
 from arena.games import load_game, plugin_package, plugin_place
 from arena.games.api import (
+    OPENING,
     Chance,
     Decision,
     Game,
@@ -25,6 +26,7 @@ from arena.games.api import (
     fault_policy_of,
     game_info_of,
     heard_of,
+    openings_of,
     simulator_of,
 )
 from arena.games.luck import draw
@@ -65,6 +67,8 @@ def hello_for(
 
     SpecError if the options cannot be played, or the game's simulator cannot run here.
     """
+    if openings_of(game) is not None:  # comes with each match
+        options = {name: value for name, value in options.items() if name != OPENING}
     simulator = simulator_of(game)
     can_simulate = simulator is not None and simulator.budget(game.setup(options, seats)) > 0
     return m.Hello(

@@ -21,9 +21,10 @@ import hmac
 import math
 import secrets
 from hashlib import sha256
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.errors import SpecError
 
@@ -118,7 +119,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
     `commitment` is that of the secret. `luck` is a text of 32 hex digits from which every die of the block follows.
     `bot_seeds` are by seat, the same in all matches of the block; `wire_ids` by rotation. `order`: the rotations in the
-    order in which a job plays them that begins with this block.
+    order in which a job plays them that begins with this block. `opening` begins all matches of the block.
     """
 
     commitment: str
@@ -126,6 +127,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
     bot_seeds: tuple[int, ...]
     wire_ids: tuple[str, ...]
     order: tuple[int, ...]
+    opening: dict[str, Any] | UnsetType = UNSET
 
 
 def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:

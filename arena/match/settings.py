@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from arena.errors import SpecError
+from arena.games.api import OPENING
 from arena.match.secret_luck import BlockDraw
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -109,7 +110,7 @@ def spec_of(settings: MatchSettings, match: str, draw: BlockDraw, rotation: int,
     return MatchSpec(
         match=match,
         game=settings.game,
-        options=settings.options,
+        options=settings.options if draw.opening is UNSET else {**settings.options, OPENING: draw.opening},
         seed=draw.luck,
         clock=settings.clock,
         wire_id=draw.wire_ids[rotation],

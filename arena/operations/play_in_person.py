@@ -1,18 +1,20 @@
 """A match of a person against bots."""
 
 import contextlib
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.errors import SpecError
 from arena.league.exhibition import name_players, require_seats
+from arena.league.openings import draw_with_opening, take_openings
 from arena.league.worker import make_bot_player
 from arena.match.human import PERSON, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import MatchRecord
 from arena.match.referee import play_match
-from arena.match.secret_luck import Secret, draw_block
+from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.operations.exhibitions import MatchRequest
 from arena.operations.playing import installing, prepare_isolation, require_games, require_options
@@ -57,8 +59,9 @@ def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
     require_games([rival.bot for rival in rivals], game)
     prepare_isolation(request.isolation, game)
     secret = request.secret or Secret.random()
-    settings = MatchSettings(game, request.options, request.clock)
-    spec = spec_of(settings, "play-0-0", draw_block(secret, "play-0", seats), 0, request.isolation)
+    options, book = take_openings(game, request.options, Path())
+    settings = MatchSettings(game, options, request.clock)
+    spec = spec_of(settings, "play-0-0", draw_with_opening(secret, "play-0", seats, book), 0, request.isolation)
     with contextlib.ExitStack() as ending:
         bots_here = ending.enter_context(installing(request.results, bots, request.isolation))
         table: list[Participant] = []

@@ -14,9 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
+from arena.games.api import BOOK
 from arena.league.history import EndedRun, ended_run
+from arena.league.openings import read_openings
 from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
@@ -64,14 +67,19 @@ class MatchStore:
 
     def __init__(self, connection: Connection, results: Path) -> None:
         self._connection = connection
-        self._path = database.path_in(results)
+        self._path, self._results = database.path_in(results), results
         self.judgements = JudgementCache(results)
 
     def save_league(self, tournament: Tournament) -> None:
-        """Store the tournament under its name, without the settings of this machine.
+        """Store the tournament under its name, without the settings of this machine, and its book as a file.
 
         Standings published of another version of it are deleted.
         """
+        if tournament.book:
+            path = self._book_path(tournament)
+            path.parent.mkdir(exist_ok=True)
+            if not path.is_file() or path.read_bytes() != tournament.book.data:
+                path.write_bytes(tournament.book.data)
         text = msgspec.json.encode(without_machine_settings(tournament))
         query = (
             "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
@@ -104,6 +112,24 @@ class MatchStore:
         if sha256(text).hexdigest() != digest or tournament.name != name:
             raise self._edited_error(name)
         return tournament
+
+    def with_book(self, tournament: Tournament) -> Tournament:
+        """Return the tournament with its stored book, if it has one. DamagedStore if the book was edited."""
+        path = self._book_path(tournament)
+        if not path.is_file():
+            return tournament
+        try:
+            book = read_openings(tournament.game, path.read_bytes(), str(path))
+        except SpecError as error:
+            raise DamagedStore(str(error)) from None
+        if book.identity != tournament.options[BOOK]:
+            raise DamagedStore(f"{path}: the stored book is not what was saved: it was edited or damaged")
+        return replace(tournament, book=book)
+
+    def _book_path(self, tournament: Tournament) -> Path:
+        """Return the file of the tournament's book."""
+        identity = tournament.options.get(BOOK)
+        return self._results / "openings" / Path(str(identity["sha256"] if isinstance(identity, dict) else "none")).name
 
     def _edited_error(self, league: str, reason: str = "") -> DamagedStore:
         """Return the error for a stored tournament that is not what was saved."""

@@ -123,7 +123,7 @@ def _audit_bots(
             theirs = (span for span in spans if bot.digest in {player.bot.digest for player in span.pairing.players})
             count = counted(sum(span.ranks.matches for span in theirs), "match", "matches")
             yield False, f"{count} of {bot.label} cannot be played again: its author was removed"
-    states[name] = state_of(store.league(name), store.ranks)
+    states[name] = state_of(store.with_book(store.league(name)), store.ranks)
 
 
 def _audit_matches(store: MatchStore, state: LeagueState, options: AuditOptions) -> Iterator[AuditLine]:

@@ -15,14 +15,15 @@ from msgspec import UNSET, UnsetType
 
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import load_game
-from arena.games.api import value_of
+from arena.games.api import BOOK, OPENING, value_of
+from arena.league.openings import Openings, draw_with_opening
 from arena.league.schedule import Pairing
 from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_package, other_rules, problems
 from arena.match.results import LUCK_UNIT, MatchResult, result_of, rotate
-from arena.match.secret_luck import BlockDraw, Secret, draw_block
+from arena.match.secret_luck import BlockDraw, Secret
 from arena.plugins import Package
 from arena.process.workers import Workers
 from arena.protocol.messages import ClockTerms
@@ -160,6 +161,8 @@ def _check_record(task: CheckTask) -> CheckedMatch:
     wrong, remark = _compare_luck(task, record)
     mistakes += wrong
     remarks = [remark] if remark else []
+    if task.expected and BOOK in task.expected.options and not any(drawn.opening for drawn in task.draws):
+        remarks.append("the opening of {} not compared: its book, or the secret of its luck, is not here")
     resimulated = None
     if other := other_rules(record):
         remarks.append(f"not comparable: {{}} {other}")
@@ -188,7 +191,7 @@ def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secret
     seats: tuple[Player, ...] = rotate(pairing.players, key.rotation)
     return CheckTask(
         match,
-        draws=draws_of(match, secrets),
+        draws=draws_of(match, secrets, tournament.book),
         expected=PrescribedSettings(
             game=tournament.game,
             rules=tournament.rules or load_game(tournament.game).rules_version,
@@ -201,16 +204,20 @@ def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secret
     )
 
 
-def draws_of(match: MatchResult, secrets: Iterable[Secret]) -> tuple[BlockDraw, ...]:
+def draws_of(
+    match: MatchResult, secrets: Iterable[Secret], book: Openings | UnsetType = UNSET
+) -> tuple[BlockDraw, ...]:
     """Return the draw of a match's block under each of the secrets."""
     key, seats = match.key, len(match.ranks)
-    return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
+    return tuple(draw_with_opening(secret, f"{key.pairing}-{key.block}", seats, book) for secret in secrets)
 
 
 def _settings_differences(expected: PrescribedSettings, record: MatchRecord) -> Iterator[str]:
     """Yield differences between the settings in the record and those of the tournament."""
     prescribed = msgspec.structs.asdict(expected)
     recorded = {name: getattr(record, name) for name in prescribed}
+    if BOOK in expected.options:  # each match has its own opening, which is compared with its luck
+        recorded["options"] = {name: value for name, value in record.options.items() if name != OPENING}
     recorded["seats"] = tuple((seat.player, seat.bot) for seat in record.seats)
     return _differences(recorded, prescribed, "the tournament")
 
@@ -231,8 +238,11 @@ def _compare_luck(task: CheckTask, record: MatchRecord) -> tuple[Iterable[str], 
     for drawn in task.draws:
         if drawn.commitment == commitment:
             wire_id = drawn.wire_ids[task.match.key.rotation]
-            expected = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
-            return _differences({name: getattr(record, name) for name in expected}, expected, "its secret"), _COMPARED
+            expected: dict[str, Any] = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
+            recorded = {name: getattr(record, name) for name in expected}
+            if drawn.opening:
+                expected[OPENING], recorded[OPENING] = drawn.opening, record.options.get(OPENING)
+            return _differences(recorded, expected, "its secret"), _COMPARED
     if task.commitments is not None and commitment not in task.commitments:
         return [f"its luck was drawn under the commitment {commitment}, which is none of its league"], ""
     return [], _NOT_COMPARED % commitment if commitment else ""

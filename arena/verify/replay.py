@@ -113,7 +113,10 @@ def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret]
             commitments = [unpack(store.match(f"{job.pairing.key}-{block}-0").record).commitment for block in blocks]
             if all(commitment in by_commitment for commitment in commitments):
                 drawn = [by_commitment[str(commitment)] for commitment in commitments]
-                fixtures = (fixture(secret, job.pairing, block) for secret, block in zip(drawn, blocks, strict=True))
+                fixtures = (
+                    fixture(secret, job.pairing, block, state.tournament.book)
+                    for secret, block in zip(drawn, blocks, strict=True)
+                )
                 whole.append(replace(job, fixtures=tuple(fixtures), luck=False))
     return whole
 

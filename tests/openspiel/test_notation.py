@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from arena.errors import IllegalAction
+from arena.errors import IllegalAction, SpecError
 from arena.games import load_game
-from arena.games.api import Decision, Game, Seat
+from arena.games.api import Decision, Game, Over, Seat
 from arena.games.openspiel.game import SpielState
 
 pytestmark = pytest.mark.slow
@@ -97,3 +97,20 @@ def test_other_games_have_no_moves(name: str) -> None:
     (seat,) = state.turn.seats
     assert not any(action.move for action in state.legal[seat])
     assert "moves" not in game.observe(state, seat)
+
+
+def test_games_end_as_the_page_says() -> None:
+    """Chess: the third time, 50 moves, too little to mate. Go: area with all stones alive, a repeated position."""
+    chess, go = load_game("openspiel:chess"), load_game("openspiel:go(board_size=5,komi=0.5)")
+    third = played(chess, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
+    fifty = chess.setup({"opening": {"start": "8/8/8/4k3/8/8/4P3/4K3 w - - 98 80", "moves": ["e1d1"]}}, 2)
+    (last,) = [action for action in fifty.legal[BLACK] if action.move == "e5e6"]
+
+    for end in (third, chess.apply(fifty, {BLACK: last})):
+        assert (end.turn, chess.outcome(end).scores) == (Over(), (0, 0))
+    with pytest.raises(SpecError, match="the game is over"):
+        chess.setup({"opening": {"start": "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"}}, 2)
+    area = played(go, ["C3", "A1", "pass", "pass"])
+    assert go.outcome(area).scores == (-1, 1)  # one dead stone that nobody captured leaves no area to Black alone
+    repeated = played(load_game("openspiel:go(board_size=3)"), ["B3", "B2", "A2", "C2", "C3", "A3", "B3"])
+    assert (repeated.turn, go.outcome(repeated).scores) == (Over(), (0, 0))

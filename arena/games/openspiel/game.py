@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 import pyspiel
+from msgspec import UNSET, UnsetType
 
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import (
@@ -33,7 +34,7 @@ from arena.games.api import (
 )
 from arena.games.base import BaseGame
 from arena.games.openspiel.boards import draw_board
-from arena.games.openspiel.notation import Notation, notation_of
+from arena.games.openspiel.notation import Book, Notation, Opening, begin, notation_of
 from arena.text import cut, printable
 
 VIEW_LIMIT: Final = 1 << 19
@@ -66,10 +67,22 @@ class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         return hash(self.id)
 
 
+class BookIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The SHA-256 of a book's file, and the number of its openings."""
+
+    sha256: str
+    count: int
+
+
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The options of a game. `views`: what a view has, by OpenSpiel's names; left out, one string."""
+    """The options of a game. `views`: what a view has, by OpenSpiel's names; left out, one string.
+
+    `opening` begins a match; `openings` is the book that it comes from, or the file of the book.
+    """
 
     views: tuple[ViewName, ...] = ()
+    opening: Opening | UnsetType = UNSET
+    openings: str | BookIdentity | UnsetType = UNSET
 
 
 class SpielState:
@@ -94,7 +107,8 @@ class SpielState:
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        return f"SpielState({self.spiel.get_game()}, {self.spiel.history()}, {self.views})"
+        start = "" if self.notation is None else f"{self.notation.view(self.spiel).get('start')}, "
+        return f"SpielState({self.spiel.get_game()}, {start}{self.spiel.history()}, {self.views})"
 
 
 class OpenSpielGame(BaseGame):
@@ -112,21 +126,29 @@ class OpenSpielGame(BaseGame):
         self.summary = f"{kind.long_name}, as OpenSpiel plays it."
         self.is_simultaneous = kind.dynamics.name == "SIMULTANEOUS"
         self.is_open = kind.information.name == "PERFECT_INFORMATION"
+        notation = notation_of(self._spiel(self.seat_counts[0]).new_initial_state())
+        self.openings = None if notation is None else Book(self._spiel(self.seat_counts[0]), notation)
         self.heard: Callable[..., tuple[None, ...]] | None = None if self.is_open else _hear_nothing
 
     def _spiel(self, seats: int) -> Any:
         return _load_game(self._texts[seats])
 
     def setup(self, options: Mapping[str, Json], seats: int) -> SpielState:
-        """Return the first state; SpecError if the game lacks a view of the options, or a view is too long."""
-        chosen, game = self.read_options(options, seats, Options).views, self._spiel(seats)
+        """Return the first state; SpecError for an impossible opening, and for a view that is missing or too long."""
+        read, game = self.read_options(options, seats, Options), self._spiel(seats)
+        chosen, initial = read.views, game.new_initial_state()
+        if read.opening or read.openings:
+            try:
+                initial = begin(game, notation_of(initial), read.opening or Opening())
+            except SpecError as error:
+                raise SpecError(f"options of {self.name}: opening: {error}") from None
         known = views_of(game)
         if unknown := [view for view in chosen if view not in known]:
             raise SpecError(f"options of {self.name}: views: the game has no {unknown[0]}; it has {', '.join(known)}")
         size = sum(getattr(game, f"{view}_size")() for view in chosen if view.endswith("_tensor"))
         if 2 * size > VIEW_LIMIT:
             raise SpecError(f"options of {self.name}: views: {size} numbers are too many for a line to a bot")
-        return SpielState(game.new_initial_state(), 0, chosen or known[:1])
+        return SpielState(initial, 0, chosen or known[:1])
 
     def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
         """Return the game as OpenSpiel writes it, and its version: a bot that has OpenSpiel can load the game."""

@@ -1,16 +1,37 @@
-"""Chess and go as their engines write them: moves in LAN with FEN (UCI), vertices (GTP).
+"""Chess and go as their engines write them: moves in LAN with FEN (UCI), vertices (GTP), books as EPD, PGN and SGF.
 
 Rule: a notation is found by the type of OpenSpiel's state. Variants that no engine plays by plain LAN or vertices
-(chess960, handicap) have none.
+(chess960, handicap) have none. A book is hostile input: OpenSpiel refuses what it cannot play, and here is said where.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
+import msgspec
 import pyspiel
 
-from arena.games.api import Json
+from arena.errors import SpecError
+from arena.games.api import Json, Word
+from arena.text import cut, printable
 
 _COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"
+_LETTERS: Final = "abcdefghijklmnopqrs"
+_EPD: Final = re.compile(r"\s*((?:[1-8pnbrqkPNBRQK]+/){7}\S+ [wb] \S+ \S+)(?: (\d+ \d+)(?!\S))?")
+_PGN: Final = re.compile(
+    r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"]*)"?\s*\]?|\{[^}]*\}?|;[^\n]*|\$\d+|(?P<end>1-0|0-1|1/2-1/2|\*)(?!\S)'
+    r"|\d+\.+|(?P<word>[()]|[^\s(){}\[\];$]+)"
+)
+_SGF: Final = re.compile(r"(?P<bracket>[()])|(?P<key>[A-Z]+)\s*(?P<values>(?:\[(?:\\.|[^\\\]])*\]?\s*)*)", re.DOTALL)
+"""What is not closed ends with the text, so that no search begins twice."""
+_SGF_SETUP: Final = {"AB", "AW", "AE", "HA"}
+
+
+class Opening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The beginning of a match: the first position (empty: that of the rules), and the moves played from there."""
+
+    start: str = ""
+    moves: tuple[Word, ...] = ()
 
 
 class Notation(Protocol):
@@ -22,9 +43,18 @@ class Notation(Protocol):
     def view(self, spiel: Any) -> dict[str, Json]:
         """Return the first position, where it may differ, and `moves`, all moves so far."""
 
+    def first(self, game: Any, start: str) -> Any:
+        """Return the state of a first position. SpielError or ValueError if it cannot be played."""
+
+    def action(self, spiel: Any, move: str) -> int:
+        """Return the number of a move, which may be illegal. SpielError if it is none."""
+
+    def split(self, game: Any, book: str) -> Iterator[Opening]:
+        """Yield the openings in the text of a book as they stand there."""
+
 
 class _Chess:
-    """FEN and LAN."""
+    """FEN and LAN; a move of an opening may also be SAN."""
 
     def moves(self, spiel: Any, actions: list[int]) -> list[str]:
         """Return legal actions in LAN."""
@@ -36,33 +66,151 @@ class _Chess:
         moves = [move.to_lan() for move in spiel.moves_history()]
         return {"start": spiel.start_fen(), "fen": spiel.board().to_fen(), "moves": moves}
 
+    def first(self, game: Any, start: str) -> Any:
+        """Return the state of a FEN."""
+        spiel = game.new_initial_state(_checked_fen(start))
+        for action in spiel.legal_actions():
+            spiel.action_to_string(action)  # refuses a king that can be taken
+        return spiel
+
+    def action(self, spiel: Any, move: str) -> int:
+        """Return the number of a move in LAN or SAN."""
+        return int(spiel.parse_move_to_action(move))
+
+    def split(self, _game: Any, book: str) -> Iterator[Opening]:
+        """Yield the lines of an EPD book; the games of any other text as PGN, without variations."""
+        lines = [line for line in book.splitlines() if line.strip() and not line.startswith("#")]
+        if lines and _EPD.match(lines[0]):
+            for line in lines:
+                found = _EPD.match(line)
+                yield Opening(f"{found[1]} {found[2] or '0 1'}" if found else line[:200])
+            return
+        start, moves, depth = "", list[str](), 0
+        for token in _PGN.finditer(book):
+            word = token["word"]
+            if (token["end"] or token["tag"]) and (moves or start) and not (token["tag"] and not moves):
+                yield Opening(start, tuple(moves))
+                start, moves, depth = "", [], 0
+            if token["tag"] == "FEN":
+                start = token["value"]
+            elif word in {"(", ")"}:
+                depth += 1 if word == "(" else -1
+            elif word and depth == 0:
+                moves.append(word.replace("0-0-0", "O-O-O").replace("0-0", "O-O"))
+        yield from [Opening(start, tuple(moves))] if moves or start else []
+
 
 class _Go:
     """Vertices."""
 
     def moves(self, spiel: Any, actions: list[int]) -> list[str]:
         """Return actions as vertices: D4, or pass."""
-        size = _parameter(spiel, "board_size")
+        size = _parameter(spiel.get_game(), "board_size")
         return ["pass" if a == size * size else f"{_COLUMNS[a % size]}{a // size + 1}" for a in actions]
 
     def view(self, spiel: Any) -> dict[str, Json]:
         """Return size of the board, komi and moves."""
-        size, komi = _parameter(spiel, "board_size"), _parameter(spiel, "komi")
+        size, komi = (_parameter(spiel.get_game(), name) for name in ("board_size", "komi"))
         return {"size": size, "komi": komi, "moves": self.moves(spiel, spiel.history())}
+
+    def first(self, _game: Any, _start: str) -> Any:
+        """Refuse any first position."""
+        raise ValueError("an opening of go has moves only")
+
+    def action(self, spiel: Any, move: str) -> int:
+        """Return the number of a vertex; -1 for any other text."""
+        vertices = self.moves(spiel, [*range(spiel.num_distinct_actions())])
+        return vertices.index(move) if move in vertices else -1
+
+    def split(self, game: Any, book: str) -> Iterator[Opening]:
+        """Yield the games of an SGF book, without variations and setup."""
+        size, moves, depth, is_line = _parameter(game, "board_size"), list[str](), 0, True
+        for token in _SGF.finditer(book):
+            key, value = token["key"], (token["values"] or "").strip().strip("[]")
+            if token["bracket"] == "(":
+                depth += 1
+            elif token["bracket"] == ")":
+                depth, is_line = depth - 1, False
+                if depth == 0:
+                    yield Opening(moves=tuple(moves))
+                    moves, is_line = [], True
+            elif key in _SGF_SETUP or (key == "SZ" and value != str(size)):
+                moves.append(f"{key}[{value}]")  # refused as a move, by its name
+            elif is_line and key in {"B", "W"}:
+                is_turn = key == "BW"[len(moves) % 2]
+                moves.append(_vertex(value, size) if is_turn else f"{key}[{value}]")
 
 
 _CHESS: Final = _Chess()
 _GO: Final = _Go()
 
 
+class Book:
+    """The capability `openings` of a game with a notation."""
+
+    def __init__(self, game: Any, notation: Notation) -> None:
+        self._game, self._notation = game, notation
+
+    def read(self, book: str) -> Iterator[dict[str, Json]]:
+        """Yield the openings in the text of a book, their moves as in views. SpecError names one that is refused."""
+        for number, opening in enumerate(self._notation.split(self._game, book), start=1):
+            try:
+                spiel = begin(self._game, self._notation, opening)
+            except SpecError as error:
+                raise SpecError(f"opening {number}: {error}") from None
+            view = self._notation.view(spiel)
+            yield msgspec.to_builtins(Opening(opening.start and view["start"], tuple(view["moves"])))
+
+
+def begin(game: Any, notation: Notation | None, opening: Opening) -> Any:
+    """Return the state after an opening. SpecError if it cannot be played, or nothing is left to play."""
+    if notation is None:
+        raise SpecError("the game takes no openings")
+    place = opening.start
+    try:
+        spiel = notation.first(game, opening.start) if opening.start else game.new_initial_state()
+        for number, move in enumerate(opening.moves, start=1):
+            place = f"{move}, move {number}"
+            spiel.apply_action_with_legality_check(notation.action(spiel, move))
+    except (pyspiel.SpielError, ValueError) as error:
+        reason = "it is not legal" if isinstance(error, pyspiel.SpielError) else str(error)
+        raise SpecError(f"{printable(cut(place))}: {reason}") from None
+    if spiel.is_terminal():
+        raise SpecError(f"{printable(cut(place))}: the game is over")
+    return spiel
+
+
 def notation_of(spiel: Any) -> Notation | None:
     """Return the notation of a state's game; None if it has none."""
     if isinstance(spiel, pyspiel.ChessState):
-        return None if _parameter(spiel, "chess960") else _CHESS
-    return _GO if isinstance(spiel, pyspiel.go.GoState) and not _parameter(spiel, "handicap") else None
+        return None if _parameter(spiel.get_game(), "chess960") else _CHESS
+    is_go = isinstance(spiel, pyspiel.go.GoState)
+    return _GO if is_go and not _parameter(spiel.get_game(), "handicap") else None
 
 
-def _parameter(spiel: Any, name: str) -> Any:
+def _checked_fen(fen: str) -> str:
+    """Return a FEN; ValueError if it has not one king a side, or rights to castle without king and rook at home."""
+    board, *fields = fen.split(" ")
+    ranks = [re.sub(r"\d", lambda digit: "." * int(digit[0]), rank) for rank in board.split("/")]
+    if not _EPD.fullmatch(fen) or any(len(rank) != 8 for rank in ranks) or {*map(board.count, "kK")} != {1}:
+        raise ValueError("no FEN of a position with one king for each side")
+    if "P" in f"{ranks[0]}{ranks[7]}".upper():
+        raise ValueError("a pawn stands on the first or the last rank")
+    for right in fields[1].strip("-"):
+        home = ranks[7] if right.isupper() else ranks[0].swapcase()
+        if home[4] != "K" or home[7 if right in "Kk" else 0] != "R":
+            raise ValueError(f"the right {right} to castle without king and rook at home")
+    return fen
+
+
+def _vertex(point: str, size: int) -> str:
+    """Return the vertex of a point of SGF; the point itself if it is none."""
+    if point in {"", "tt"}:
+        return "pass"
+    places = [_LETTERS[:size].find(letter) for letter in point]
+    return f"{_COLUMNS[places[0]]}{size - places[1]}" if len(places) == 2 and min(places) >= 0 else point
+
+
+def _parameter(game: Any, name: str) -> Any:
     """Return a parameter of the game, by default OpenSpiel's."""
-    game = spiel.get_game()
     return game.get_parameters().get(name, game.get_type().parameter_specification[name])
