@@ -1,145 +1,134 @@
-"""The picture of the first page, drawn anew: `python docs/picture.py` writes docs/picture.svg, in some minutes.
+"""The picture of the first page, drawn anew: `python docs/picture.py` writes docs/picture.svg, in some seconds.
 
-Its left half is the game's own picture of a position of Riff Raff, from the front: the position that heels most in a
-match under a public seed. A new version of the bot plays another match. Its right half is the leaderboard of the league
-`first` under its published secret.
+It is a recording of `arena show` in a terminal: the first round of a match under a public seed, and its end. A new
+version of a bot plays another match.
 """
 
-import json
+import fcntl
+import os
+import pty
 import re
+import select
+import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import termios
+from html import escape
+from itertools import groupby
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree as ET
+from typing import Final, NamedTuple
 
-from arena.library.match import Match, load_match
-from arena.report.columns import LEADERBOARD, Definition
-from arena.report.formats import PLAIN
+from arena.games.looks import LOOKS
 
-ROOT = Path(__file__).resolve().parents[1]
-PICTURE = ROOT / "docs" / "picture.svg"
-SHIP = """
-name: ship
-game: riffraff
-seed: 7
-players:
-  - {bot: shipmate, name: lookahead, arguments: [lookahead]}
-  - {bot: shipmate, name: tidy, arguments: [tidy]}
-cycles: 1
-"""
-SVG = "{http://www.w3.org/2000/svg}"
-FRONT = "url(#riffraff-front)"
-VIEW = "24 84 480 464"
-"""The visible part of the game's picture: the ship above the water, from the front."""
-WORDLESS = (110, 530)
-"""Heights between which captions stay: above stands the name of the view, below are the yards."""
-WIDTH, HEIGHT, SHIP_WIDTH = 1150, 380, 414
-INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
-PLACES = (446, 500, 712, 800, 934, 1052, 1120)
-"""Pixels where the texts of the leaderboard's default columns end; the first two begin there."""
+PICTURE: Final = Path(__file__).resolve().parent / "picture.svg"
+MATCH: Final = ("match", "sensible", "greedy", "--seed", "5", "--isolation", "none")
+ROWS, COLUMNS = 27, 80
+KEYS: Final = (*[b"\x1b[C"] * 24, b"\x1b[F")
+FRAME_S: Final = 0.8
+END_FRAMES: Final = 6
+"""Frames that the end stays."""
+LETTER_PX, LINE_PX, SIZE_PX, LEFT, TOP = 8.0, 17, 13.3, 14, 44
+FONT: Final = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+PAPER, INK, FADED = "#14171b", "#e6ebf0", "#a4b0bc"
+COLOURS: Final = {"34": LOOKS[0].dark, "31": LOOKS[1].dark, "": INK, "0": INK}
+"""The colour of each code that the terminal gets."""
+
+
+class Run(NamedTuple):
+    """A line of the terminal that stays in its row from one frame to before another."""
+
+    row: int
+    line: str
+    start: int
+    end: int
 
 
 def main() -> None:
-    """Play both leagues in a temporary folder and write the picture."""
+    """Play the match in a temporary folder, record it, and write the picture."""
     with tempfile.TemporaryDirectory(prefix="arena-picture-") as folder:
-        tournament = Path(folder, "ship.yaml")
-        tournament.write_text(SHIP, encoding="utf-8")
-        arena("league", "run", str(tournament), "--results", folder)
-        first = arena("league", "matches", "ship", "--results", folder).split()[0]
-        ship = most_tilted(load_match(first, results=folder))
-        secret = str(ROOT / "tournaments" / "first.secret")
-        league = ("league", "run", str(ROOT / "tournaments" / "first.yaml"), "--secret-file", secret)
-        table = json.loads(arena(*league, "--format", "json", "--results", f"{folder}/first"))["standings"]
-        PICTURE.write_text(draw(ship, table), encoding="utf-8")
+        environment = os.environ | {"XDG_STATE_HOME": folder, "TERM": "xterm", "NO_COLOR": ""}
+        program = Path(sys.executable).with_name("arena")
+        played = subprocess.run([program, *MATCH], check=True, capture_output=True, text=True, env=environment)
+        match = re.findall(r"arena show (\S+)", played.stdout + played.stderr)[0]
+        PICTURE.write_text(draw(record([str(program), "show", match], environment), f"arena show {match}"), "utf-8")
 
 
-def arena(*words: str) -> str:
-    """Run a command of arena; return what it prints."""
-    program = Path(sys.executable).with_name("arena")
-    return subprocess.run([program, *words], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+def record(command: list[str], environment: dict[str, str]) -> list[list[str]]:
+    """Return the lines of the terminal at the start and after each of the keys."""
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
+    process = subprocess.Popen(command, stdin=inside, stdout=inside, env=environment)
+    frames = [read_frame(terminal, 30)]
+    for key in KEYS:
+        os.write(terminal, key)
+        frames.append(read_frame(terminal, 5))
+    os.write(terminal, b"q")
+    process.wait()
+    return frames
 
 
-def most_tilted(match: Match) -> str:
-    """Return the picture of the step after which the ship heels most, the last one of equals."""
+def read_frame(terminal: int, wait_s: float) -> list[str]:
+    """Return the lines of the last frame that the terminal gets, the first of it within `wait_s`."""
+    text = ""
+    while select.select([terminal], [], [], 0.2 if "\x1b[H" in text else wait_s)[0]:
+        text += os.read(terminal, 1 << 16).decode()
+    return text.rpartition("\x1b[H")[2].replace("\x1b[K", "").split("\r\n")
 
-    def heel(step: int) -> tuple[float, int]:
-        return float(re.findall(r"heel ([\d.]+)", match.picture(step))[0]), step
 
-    return match.picture(max(range(len(match.steps()) + 1), key=heel))
-
-
-def draw(ship: str, table: dict[str, Any]) -> str:
-    """Return the whole document."""
-    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    box = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="10" fill="{PAPER}" stroke="{LINE}"'
+def draw(frames: list[list[str]], title: str) -> str:
+    """Return the whole document: a line is drawn once for all frames in which it stays."""
+    shown = [*frames, *[frames[-1]] * (END_FRAMES - 1)]
+    runs = [run for row in range(ROWS) for run in runs_of(row, [frame[row] for frame in shown]) if run.line.strip()]
+    width, height = 2 * LEFT + LETTER_PX * COLUMNS, TOP + LINE_PX * ROWS + 4
+    size = f'width="{width:g}" height="{height}" viewBox="0 0 {width:g} {height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="DejaVu Sans, Verdana, sans-serif">',
-        "<title>A loaded ship of Riff Raff, and the leaderboard of a first league</title>",
-        f"<rect {box}/>",
-        f'<svg x="1" y="1" width="{SHIP_WIDTH}" height="{HEIGHT - 2}" viewBox="{VIEW}"',
-        'preserveAspectRatio="xMidYMid slice">',
-        *front_view(ship),
-        "</svg>",
-        *leaderboard(table),
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONT}" font-size="{SIZE_PX}">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{style({run[2:] for run in runs}, len(shown))}</style>",
+        f'<rect width="{width:g}" height="{height}" rx="10" fill="{PAPER}"/>',
+        *(f'<circle cx="{22 + 18 * at}" cy="18" r="5.5" fill="{FADED}" fill-opacity="0.5"/>' for at in range(3)),
+        f'<text x="{width / 2:g}" y="22" text-anchor="middle" fill="{FADED}">{escape(title)}</text>',
+        *(draw_line(run, len(shown)) for run in runs),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def front_view(ship: str) -> Iterator[str]:
-    """Yield the definitions of the game's picture, and the view from the front."""
-    ET.register_namespace("", SVG.strip("{}"))
-    root = ET.fromstring(ship)
-    for part in root:
-        if part.tag == f"{SVG}defs" or part.get("clip-path") == FRONT:
-            for caption in part.findall(f"{SVG}text"):
-                if not WORDLESS[0] <= float(caption.get("y", "")) <= WORDLESS[1]:
-                    part.remove(caption)
-            yield ET.tostring(part, encoding="unicode").replace(' xmlns="http://www.w3.org/2000/svg"', "")
+def runs_of(row: int, lines: list[str]) -> list[Run]:
+    """Return the runs of equal lines in a row."""
+    runs, start = [], 0
+    for line, equal in groupby(lines):
+        end = start + len([*equal])
+        runs.append(Run(row, line, start, end))
+        start = end
+    return runs
 
 
-def leaderboard(table: dict[str, Any]) -> Iterator[str]:
-    """Yield the heads, a line with a bar for each player, and the sentences below."""
-    yield text(446, 44, "first", 20, "font-weight='bold'")
-    yield text(500, 44, "a league of three bots at Shanghaien", 14, colour=FADED)
-    rows = table["rows"]
-    for column, at in zip(LEADERBOARD, PLACES, strict=False):
-        yield text(at, 92, column.header.replace("\n", " "), 12, anchor(column), colour=FADED)
-        for number, cell in enumerate(column.cells(rows, PLAIN)):
-            yield text(at, 130 + 52 * number, re.sub("(?<=-) +", "", " ".join(cell.split())), 16, anchor(column))
-    for number, row in enumerate(rows):
-        yield from bar(row, 140 + 52 * number)
-    luck, games = table["luck"]["commitments"][0], f"{table['matches']} of {table['scheduled']} matches"
-    notes = (
-        f"{games}, each luck played twice with the seats swapped",
-        "bar: the score, dark line: its 95 % interval; rating: TrueSkill's model fitted to all matches at once",
-        f"luck drawn in secret, commitment {luck[:16]}…",
-    )
-    for number, note in enumerate(notes):
-        yield text(446, 306 + 22 * number, note, 13, colour=FADED)
+def style(spans: set[tuple[int, int]], count: int) -> str:
+    """Return the rules by which lines come and go; with reduced motion, the last frame alone is visible."""
+    rules = ["text{white-space:pre}.r{visibility:hidden}.z{visibility:visible}"]
+    moving = [f".r{{animation:{count * FRAME_S:g}s step-end infinite}}"]
+    for start, end in sorted(spans):
+        on, off = 100 * start / count, 100 * end / count
+        first = "0%{visibility:hidden}" if start else ""
+        last = f"{off:.2f}%{{visibility:hidden}}" if end < count else ""
+        rules.append(f"@keyframes f{start}-{end}{{{first}{on:.2f}%{{visibility:visible}}{last}}}")
+        moving.append(f".f{start}-{end}{{animation-name:f{start}-{end}}}")
+    return "".join([*rules, "@media(prefers-reduced-motion:no-preference){", *moving, "}"])
 
 
-def bar(row: dict[str, Any], y: int) -> Iterator[str]:
-    """Yield the score of a player as a bar with its interval."""
-    left, width = PLACES[1], 620
-    low, score, high = (left + width * row[key] for key in ("score_low", "score", "score_high"))
-    yield f'<rect x="{left}" y="{y}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
-    yield f'<rect x="{left}" y="{y}" width="{score - left:.1f}" height="6" rx="3" fill="{BAR}"/>'
-    yield f'<rect x="{low:.1f}" y="{y + 2}" width="{high - low:.1f}" height="2" fill="{INK}"/>'
-
-
-def anchor(column: Definition) -> str:
-    """Return the attribute that aligns the texts of a column."""
-    return "" if column.is_key else 'text-anchor="end"'
-
-
-def text(x: int, y: int, words: str, size: int, more: str = "", colour: str = INK) -> str:
-    """Return words at a place as an SVG element."""
-    escaped = words.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" {more}>{escaped}</text>'
+def draw_line(run: Run, count: int) -> str:
+    """Return the line as a text with the colours of its parts, in the class of its frames."""
+    spans, colour = [], INK
+    for part in re.split(r"(\x1b\[\d*m)", run.line):
+        if code := re.fullmatch(r"\x1b\[(\d*)m", part):
+            colour = COLOURS[code[1]]
+        elif part:
+            spans.append(escape(part) if colour == INK else f'<tspan fill="{colour}">{escape(part)}</tspan>')
+    classes = f"r f{run.start}-{run.end}" + (" z" if run.end == count else "")
+    y = TOP + LINE_PX * (run.row + 0.7)
+    return f'<text class="{classes}" x="{LEFT}" y="{y:g}" fill="{INK}">{"".join(spans)}</text>'
 
 
 if __name__ == "__main__":

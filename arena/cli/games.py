@@ -80,6 +80,12 @@ def check(request: CheckGame) -> None:
     type=click.Path(path_type=Path),
     help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
 )
+@click.option(
+    "--engine",
+    multiple=True,
+    help="An engine that plays, with its arguments as one word; again for each file or folder of its data.",
+)
+@click.option("--like", type=click.Choice(["uci", "gtp"]), help="The protocol of the engine.")
 @click.option("--to", "folder", type=click.Path(path_type=Path), help="Folder to make; default: NAME, here.")
 def start_bot(request: NewBot) -> None:
     """Start a bot of your own called NAME.
@@ -87,12 +93,13 @@ def start_bot(request: NewBot) -> None:
     It is made from a kit and plays at once: you write one function, `choose`. Without --to there is a league, too:
     tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
 
-    With --policy the bot plays by a network that you trained, for the game with these --options.
+    With --policy the bot plays by a network that you trained, for the game with these --options. With --engine and
+    --like it is an engine for chess (UCI), or for go and other games of OpenSpiel (GTP), unchanged; docs/engines.md.
 
     Example: arena new-bot mybot --lang python
     """
     bot, name = new_bot(request), request.name
-    for_game = "" if request.game == DEFAULT_GAME else f" --game {request.game}"
+    for_game = "" if bot.game == DEFAULT_GAME else f" --game '{bot.game}'"
     click.echo(f"made {bot.folder}/ with {', '.join(bot.files)}\nnext: arena check {bot.path}{for_game}")
     if bot.tournament is not None:
         click.echo(f"      arena league run {name}    # against bundled bots, as {bot.tournament} says")

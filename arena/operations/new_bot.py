@@ -14,6 +14,7 @@ import yaml
 from arena.bundled import PACKAGE, bundled_folder
 from arena.errors import SpecError
 from arena.games import DEFAULT_GAME, load_game
+from arena.operations.engine_bot import EngineProtocol, engine_game, write_engine
 from arena.operations.policy_bot import POLICY_TEMPLATE, write_policy
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
@@ -54,7 +55,8 @@ LANGUAGE_ALIASES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
 class NewBot(Request, frozen=True, kw_only=True):
     """A bot called `name`, in the language `lang`, for a game; `folder` is by default a new one of its name here.
 
-    With `policy`, a trained network in a file, it plays by that, for the game with these options.
+    With `policy`, a trained network in a file, it plays by that, for the game with these options. With `engine`, a
+    program with its arguments and paths of its data, it is that program, which speaks the protocol `like`.
     """
 
     name: str
@@ -62,17 +64,20 @@ class NewBot(Request, frozen=True, kw_only=True):
     game: str = DEFAULT_GAME
     policy: Path | None = None
     options: dict[str, Any] = msgspec.field(default_factory=dict)
+    engine: tuple[str, ...] = ()
+    like: EngineProtocol | None = None
     folder: Path | None = None
 
 
 class NewBotFolder(msgspec.Struct, frozen=True):
-    """The folder of a new bot, `path` as commands name it, and its league against bundled bots, if it has one.
+    """The folder of a new bot, `path` as commands name it, and its league against bundled bots at `game`, if any.
 
     `missing` are programs that bots on this machine lack, `packages` the Debian packages that install them.
     """
 
     folder: Path
     path: str
+    game: str
     files: tuple[str, ...]
     tournament: Path | None
     missing: tuple[str, ...]
@@ -81,6 +86,10 @@ class NewBotFolder(msgspec.Struct, frozen=True):
 
 def new_bot(request: NewBot) -> NewBotFolder:
     """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked."""
+    if bool(request.engine) != bool(request.like) or (request.engine and request.policy is not None):
+        raise SpecError("--engine goes with --like uci or --like gtp, and without --policy")
+    if request.like is not None:
+        request = msgspec.structs.replace(request, game=engine_game(request.game, request.like))
     target = request.folder or Path(request.name)
     path = str(target) if "/" in str(target) else f"./{target}"
     lang, names = _templates(request.lang, request.game)
@@ -90,17 +99,22 @@ def new_bot(request: NewBot) -> NewBotFolder:
         raise SpecError(f"--policy: found the language {lang}, expected python")
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name or --to")
-    write_bot(target, names if request.policy is None else ("python", POLICY_TEMPLATE), request.name)
     try:
+        if request.like is not None:
+            write_engine(target, request.name, request.like, request.engine)
+        else:
+            write_bot(target, names if request.policy is None else ("python", POLICY_TEMPLATE), request.name)
         if request.policy is not None:
             write_policy(target, request.policy, request.game, request.options)
         BotStore(request.results, Path("bots")).find(path)
     except SpecError:
-        shutil.rmtree(target)
+        shutil.rmtree(target, ignore_errors=True)
         raise
     files = tuple(sorted(file.name for file in target.iterdir()))
     tournament = _write_tournament(request, path) if request.folder is None else None
-    return NewBotFolder(target, path, files, tournament, tuple(missing_programs(target)), KITS[lang].packages)
+    return NewBotFolder(
+        target, path, request.game, files, tournament, tuple(missing_programs(target)), KITS[lang].packages
+    )
 
 
 def _write_tournament(request: NewBot, path: str) -> Path | None:

@@ -29,7 +29,9 @@ MANIFEST: Final = "bot.yaml"
 _EXAMPLE: Final = "{name: mybot, command: [python3, bot.py]}"
 MANIFEST_LIMIT: Final = 64 << 10
 """Bytes of a bot.yaml."""
-SOURCE_SIZE_LIMIT: Final = 64 * 2**20
+BOT_SIZE: Final = "ARENA_BOT_MIB"
+"""Environment variable: the mebibytes that the files of a bot may have together."""
+_SIZES_MIB: Final = range(1, 513)
 SOURCE_FILE_LIMIT: Final = 2000
 DEEPEST_FOLDER: Final = 64
 """Most levels of nested folders."""
@@ -63,6 +65,14 @@ _IN_TEXTS: Final = _CONTROLS.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f")
 _NAME_DESCRIPTION: Final = (
     "a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first"
 )
+
+
+def source_size_limit() -> int:
+    """Return the most bytes of a bot's files, by ARENA_BOT_MIB. Raises SpecError if that is no such number."""
+    text = os.environ.get(BOT_SIZE, "64")
+    if not text.isdecimal() or int(text) not in _SIZES_MIB:
+        raise SpecError(f"{BOT_SIZE}: expected whole mebibytes from 1 to {_SIZES_MIB[-1]}, found {printable(text)}")
+    return int(text) << 20
 
 
 def _single_line_rule(most: int) -> Meta:
@@ -250,14 +260,14 @@ def bot_files(path: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
 def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
     """Yield the files of a bot whose script or folder is open as `entry`."""
     if not stat.S_ISDIR(os.fstat(entry).st_mode):
-        yield _read_file(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
+        yield _read_file(named, entry, name, source_size_limit(), is_handed_in=is_handed_in)
         return
-    size = 0
+    size, limit = 0, source_size_limit()
     with _open_in(named, ".", _A_FOLDER, entry) as folder:
         for number, file in enumerate(_walk_folder(named, folder, "", is_handed_in=is_handed_in), start=1):
             size += len(file.content) if file else 0
-            if size > SOURCE_SIZE_LIMIT or number > SOURCE_FILE_LIMIT:
-                raise _too_large_error(named)
+            if size > limit or number > SOURCE_FILE_LIMIT:
+                raise _too_large_error(named, limit)
             if file:
                 yield file
 
@@ -304,7 +314,7 @@ def _walk_folder(path: Path, folder: int, before: str, *, is_handed_in: bool) ->
             raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")
         if name == word:
             with _open_in(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as file:
-                yield _read_file(path / relative, file, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
+                yield _read_file(path / relative, file, relative, source_size_limit(), is_handed_in=is_handed_in)
             continue
         yield None
         with _open_in(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
@@ -385,8 +395,8 @@ def _not_plain_error(place: Path, mode: int) -> SpecError:
     return SpecError(f"{safe_path(place)}: a bot may contain only plain files and folders, this is {kind}")
 
 
-def _too_large_error(place: Path, limit: int = SOURCE_SIZE_LIMIT) -> SpecError:
+def _too_large_error(place: Path, limit: int) -> SpecError:
     """Return the error for a file, or a bot as a whole, above its limit of bytes or files."""
-    files = f" or {SOURCE_FILE_LIMIT} files" if limit == SOURCE_SIZE_LIMIT else ""
+    files = f" or {SOURCE_FILE_LIMIT} files" if limit >= 1 << 20 else ""
     size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
     return SpecError(f"{safe_path(place)}: larger than {size}{files}")

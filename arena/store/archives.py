@@ -16,20 +16,20 @@ from arena.process.manifest import (
     DEEPEST_FOLDER,
     IGNORED,
     SOURCE_FILE_LIMIT,
-    SOURCE_SIZE_LIMIT,
     BotFile,
     BotSpec,
     bot_files,
     read_bot,
     safe_path,
+    source_size_limit,
 )
 from arena.store.homes import root_of, write_file
 
 _LONGEST_NAME: Final = 4000
 _LONGEST_PART: Final = 255
 """The most bytes of a file name on Linux."""
-ARCHIVE_SIZE_LIMIT: Final = SOURCE_SIZE_LIMIT + SOURCE_FILE_LIMIT * (_LONGEST_NAME + 16)
-"""The most bytes of an archive."""
+_NAMES_SIZE_LIMIT: Final = SOURCE_FILE_LIMIT * (_LONGEST_NAME + 16)
+"""The most bytes of all in an archive that is not the content of files."""
 
 
 class _Archive(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
@@ -66,8 +66,9 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
 
 def _decode_archive(archive: bytes) -> _Archive:
     """Decode an archive and check its names and sizes. SpecError if no bot can have them."""
-    if len(archive) > ARCHIVE_SIZE_LIMIT:
-        raise _refusal(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
+    limit = source_size_limit()
+    if len(archive) > limit + _NAMES_SIZE_LIMIT:
+        raise _refusal(f"it has {len(archive)} bytes, at most {limit + _NAMES_SIZE_LIMIT} are allowed")
     try:
         content = msgspec.msgpack.decode(archive, type=_Archive)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -81,8 +82,8 @@ def _decode_archive(archive: bytes) -> _Archive:
         folders.update("/".join(parts[:count]) for count in range(1, len(parts)))
     if len(names) < len(files) or names & folders:
         raise _refusal("two of its files have one name, or one lies in another")
-    if sum(len(file.content) for file in files) > SOURCE_SIZE_LIMIT or len(names) + len(folders) > SOURCE_FILE_LIMIT:
-        raise _refusal(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
+    if sum(len(file.content) for file in files) > limit or len(names) + len(folders) > SOURCE_FILE_LIMIT:
+        raise _refusal(f"it holds more than {limit >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
     return content
 
 

@@ -21,7 +21,7 @@ from tempfile import gettempdir
 from typing import Final, NamedTuple
 
 from arena.errors import MachineFault, SpecError
-from arena.process.manifest import IGNORED, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, BotFile, safe_path
+from arena.process.manifest import IGNORED, SOURCE_FILE_LIMIT, BotFile, safe_path, source_size_limit
 from arena.store.archives import is_file_name
 from arena.store.files import make_folder
 from arena.store.homes import NO_ROOM, write_file
@@ -31,7 +31,7 @@ NO_PART: Final = IGNORED | {"__MACOSX"}
 ENDINGS: Final = (".zip", ".tar", ".tar.gz", ".tgz")
 """Endings of the names of archives."""
 _CLASS_SIZE_LIMIT: Final = 2 << 30
-_TAR_SIZE_LIMIT: Final = SOURCE_SIZE_LIMIT + 2 * SOURCE_FILE_LIMIT * tarfile.BLOCKSIZE
+_TAR_HEADERS_LIMIT: Final = 2 * SOURCE_FILE_LIMIT * tarfile.BLOCKSIZE
 _LIST_LIMIT: Final = 4 << 20
 """Bytes of the list of files in a zip archive."""
 _PIECE: Final = 1 << 20
@@ -131,8 +131,8 @@ class _Target:
                 raise SpecError(f"{shown}: two files have this name, or names that differ only in case")
             self._names[_fold(name)] = f"{name}/" if is_folder else name
         self._size += entry.size
-        if self._size > SOURCE_SIZE_LIMIT or len(self._names) > SOURCE_FILE_LIMIT:
-            raise SpecError(f"unpacked, larger than {SOURCE_SIZE_LIMIT >> 20} MiB or {SOURCE_FILE_LIMIT} files")
+        if self._size > source_size_limit() or len(self._names) > SOURCE_FILE_LIMIT:
+            raise SpecError(f"unpacked, larger than {source_size_limit() >> 20} MiB or {SOURCE_FILE_LIMIT} files")
         if entry.is_folder:
             make_folder(self._folder, path)
         else:
@@ -180,10 +180,10 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def _tar_entries(file: _BoundedFile, suffix: str) -> list[_Entry]:
     """Return the files and folders of a tar archive; tarfile itself has no bound for the headers of a file."""
-    file.limit = _TAR_SIZE_LIMIT
+    file.limit = limit = source_size_limit() + _TAR_HEADERS_LIMIT
     content = file.read()
     if suffix.lower() != ".tar":
-        content = zlib.decompressobj(_GZIP).decompress(content, _TAR_SIZE_LIMIT)
+        content = zlib.decompressobj(_GZIP).decompress(content, limit)
     offset, longer, entries, view = 0, b"", [], memoryview(content)
     while (block := content[offset : offset + tarfile.BLOCKSIZE]).strip(b"\0"):
         header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
@@ -203,5 +203,5 @@ def _tar_entries(file: _BoundedFile, suffix: str) -> list[_Entry]:
         entries.append(_Entry(name, header.isdir(), header.mode, size, fault, partial(bytes, data)))
         longer = b""
     if len(block) < tarfile.BLOCKSIZE or block.strip(b"\0"):
-        raise SpecError(f"a damaged archive, which ends too early, or is larger than {_TAR_SIZE_LIMIT >> 20} MiB")
+        raise SpecError(f"a damaged archive, which ends too early, or is larger than {limit >> 20} MiB")
     return entries

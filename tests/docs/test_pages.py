@@ -1,15 +1,16 @@
 """Pages name commands, files, tests and places that exist."""
 
-import html
 import re
 import shlex
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import click
 import msgspec
 import pytest
 import yaml
 from msgspec import UNSET
+from picture import END_FRAMES, ROWS, draw
 from support.docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links
 
 from arena import validation
@@ -19,13 +20,13 @@ from arena.league.tournament import ClusterSettings, TournamentFile, read_tourna
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 from arena.process.manifest import Manifest
-from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.standings.ratings import RatingSettings
 from arena.store.bots import BotStore
 from arena.yaml_file import parse_yaml, read_yaml
 
 PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
 README_LINES = 70
+SVG = "{http://www.w3.org/2000/svg}"
 DATA = {"sh", "text", "json", "yaml"}
 PLAYED_ELSEWHERE = ("riffraff",)
 """The kit-free bot of Riff Raff plays in protocol/test_riffraff.py."""
@@ -105,18 +106,37 @@ def test_the_readme_fits_on_a_screen_or_two() -> None:
         assert re.search(rf"\[{word}\]\(", text), word
 
 
-def test_the_picture_and_the_page_of_results_have_the_table_of_the_first_page() -> None:
-    """All are of the league whose secret is published."""
+def test_the_page_of_results_has_the_table_of_the_first_page() -> None:
+    """Both are of the league whose secret is published."""
     results = (ROOT / "results" / "README.md").read_text(encoding="utf-8").translate({ord(sign): None for sign in "| "})
-    picture = html.unescape((ROOT / "docs" / "picture.svg").read_text(encoding="utf-8"))
-    texts = re.findall(r"<text [^>]*>([^<]*)</text>", picture)
     (table,) = [block.text for block in blocks("docs/index.md") if block.text.startswith("  rank")]
 
-    places = [texts.index(column.header.replace("\n", " ")) for column in LEADERBOARD[:SHOWN_STANDINGS]]
-    for number, line in enumerate(re.findall(r"^ +\d  .*$", table, re.MULTILINE), start=1):
-        assert "".join(line.split()) == "".join("".join(texts[place + number].split()) for place in places)
-        assert "".join(line.split()) in results.splitlines()
-    assert any(text.endswith("…") and text.split()[-1][:-1] in table for text in texts)
+    lines = re.findall(r"^ +\d  .*$", table, re.MULTILINE)
+    assert lines
+    assert {"".join(line.split()) for line in lines} <= {*results.splitlines()}
+
+
+def test_the_picture_is_a_recording_of_a_whole_match() -> None:
+    """Its first frame is the start, its last one the end, which stands still for readers who want no motion."""
+    texts = [*ET.fromstring((ROOT / "docs" / "picture.svg").read_text(encoding="utf-8")).iter(f"{SVG}text")]
+    lines = {line.get("class", ""): "".join(line.itertext()) for line in texts}
+    words = "\n".join("".join(line.itertext()) for line in texts)
+    still = "\n".join(line for name, line in lines.items() if name.endswith(" z"))
+
+    last = re.findall(r"step 0 of (\d+) ", words)[0]
+    assert f"step {last} of {last} " in still
+    assert re.search(r"seat \d \w+ wins: \d+ to \d+", words)
+
+
+def test_a_line_of_the_recording_is_drawn_once_for_the_frames_in_which_it_stays() -> None:
+    """With the colours of its parts, and no markup of its own."""
+    line = "\x1b[34m<ann>\x1b[0m & bob"
+    root = ET.fromstring(draw([[line, *[""] * (ROWS - 1)], [line, "b", *[""] * (ROWS - 2)]], "x"))
+
+    lines = [line for line in root.iter(f"{SVG}text") if line.get("class")]
+    assert ["".join(line.itertext()) for line in lines] == ["<ann> & bob", "b"]
+    assert [line.get("class") for line in lines] == [f"r f0-{1 + END_FRAMES} z", f"r f1-{1 + END_FRAMES} z"]
+    assert [part.text for part in root.iter(f"{SVG}tspan")] == ["<ann>"]
 
 
 def tournament_of(text: str, folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from arena.errors import SpecError
 from arena.process import manifest
-from arena.process.manifest import MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, read_bot
+from arena.process.manifest import BOT_SIZE, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, read_bot, source_size_limit
 from arena.yaml_file import parse_yaml
 
 MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
@@ -122,7 +122,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "link to all": (lambda folder: (folder / "x").symlink_to("/"), f"/x: {ODD} a link"),
     "pipe": (lambda folder: os.mkfifo(folder / "x"), f"/x: {ODD} {A_PIPE}"),
     "huge file": (lambda folder: grow(folder / "x", 1 << 40), f"/x: {TOO_LARGE}"),
-    "many bytes": (lambda folder: grow(folder / "x", SOURCE_SIZE_LIMIT), f": {TOO_LARGE}"),
+    "many bytes": (lambda folder: grow(folder / "x", source_size_limit()), f": {TOO_LARGE}"),
     "many files": (lambda folder: fill(folder, Path.touch), f": {TOO_LARGE}"),
     "many folders": (lambda folder: fill(folder, Path.mkdir), f": {TOO_LARGE}"),
     "manifest in a pipe": (lambda folder: swap_manifest(folder, os.mkfifo), f"/bot.yaml: {ODD} {A_PIPE}"),
@@ -144,6 +144,18 @@ def test_a_huge_script_is_refused_by_its_size(tmp_path: Path) -> None:
     grow(tmp_path / "huge.py", 1 << 40)
 
     assert refusal(tmp_path / "huge.py") == f"{tmp_path}/huge.py: {TOO_LARGE}"
+
+
+def test_the_organiser_sets_the_size_of_bots(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a larger ARENA_BOT_MIB the same bot is read, up to that size; what is no size is refused by name."""
+    grow(folder / "net", 65 << 20)
+    monkeypatch.setenv(BOT_SIZE, "66")
+    assert read_bot(folder).name == "simple"
+    grow(folder / "net", 66 << 20)
+    assert refusal(folder) == f"{folder}: larger than 66 MiB or 2000 files"
+    for text in ("", "0", "-1", "513", "64.0", "many"):
+        monkeypatch.setenv(BOT_SIZE, text)
+        assert refusal(folder) == f"ARENA_BOT_MIB: expected whole mebibytes from 1 to 512, found {text}"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +366,7 @@ def test_what_is_exchanged_while_it_is_read_is_refused(
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It grows after its size was checked; no more than the limit is read."""
-    grow(tmp_path / "bot.py", SOURCE_SIZE_LIMIT + 1)
+    grow(tmp_path / "bot.py", source_size_limit() + 1)
     monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
 
     with pytest.raises(SpecError, match="larger than"):

@@ -18,7 +18,7 @@ from arena.match.record import Termination
 from arena.match.settings import ClockSettings
 from arena.process import launch
 from arena.process.channel import KEPT_STDERR
-from arena.process.manifest import INTERPRETERS, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, Manifest
+from arena.process.manifest import INTERPRETERS, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, Manifest, source_size_limit
 from arena.protocol import codec, messages
 from arena.protocol.session import RECEIVED, SENT, SessionPhase
 from arena.yaml_file import parse_yaml
@@ -92,7 +92,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{codec.LINE_FROM_BOT_LIMIT:,} bytes".replace(",", " ") in section
     assert f"{codec.DEEPEST} levels" in section
     assert f"last {KEPT_STDERR >> 10} KiB" in section
-    assert f"{SOURCE_SIZE_LIMIT >> 20} MiB, {SOURCE_FILE_LIMIT} files" in section_of("## Limits", PROCESS)
+    assert f"{source_size_limit() >> 20} MiB, {SOURCE_FILE_LIMIT} files" in section_of("## Limits", PROCESS)
 
 
 def test_the_bounds_of_a_manifest_are_those_of_its_reader() -> None:

@@ -60,7 +60,7 @@ class Bot:
         self._process = subprocess.Popen(
             words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, bufsize=0
         )
-        self._unread = b""
+        self._unread, self.deadline_s = b"", DEADLINE_S
 
     def __enter__(self) -> Self:
         return self
@@ -85,10 +85,10 @@ class Bot:
     def line(self) -> bytes:
         """The next line of stdout, empty at its end."""
         assert self._process.stdout is not None
-        deadline = time.monotonic() + DEADLINE_S
+        deadline = time.monotonic() + self.deadline_s
         while b"\n" not in self._unread:
             readable, _, _ = select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            assert readable, f"no line within {DEADLINE_S} s"
+            assert readable, f"no line within {self.deadline_s} s"
             chunk = os.read(self._process.stdout.fileno(), 65536)
             if not chunk:
                 break
