@@ -58,7 +58,7 @@ COMMAND_GROUPS: Final = {
     },
     "Check and administer": {
         "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
-        "author": ("arena.cli.author", "Remove an author, with sources and stderr."),
+        "author": ("arena.cli.author", "Correct the time of a hand-in, or remove an author."),
         "doctor": ("arena.cli.doctor", "Examine what this machine can do."),
         "new-game": ("arena.cli.games", "Start a game of your own from a small one."),
         "check-game": ("arena.cli.games", "Check that a game keeps the contract."),

@@ -5,14 +5,15 @@ from pathlib import Path
 import click
 
 from arena.cli import SuggestingGroup
+from arena.cli.completion import complete_bot
 from arena.cli.options import requesting
-from arena.operations.authors import RemoveAuthor, remove_author
+from arena.operations.authors import CorrectTime, RemoveAuthor, correct_time, remove_author
 from arena.text import counted, printable
 
 
 @click.group(cls=SuggestingGroup)
 def author() -> None:
-    """Remove an author of submitted bots.
+    """Correct the time of a hand-in, or remove an author of submitted bots.
 
     Example: arena author remove ada
     """
@@ -36,3 +37,18 @@ def remove(request: RemoveAuthor) -> None:
     for name, digest in versions:
         click.echo(f"removed: {printable(name)}@{digest[:8]}")
     click.echo(f"{counted(len(versions), 'version')} of {printable(request.author)} removed; the matches stay")
+
+
+@author.command()
+@requesting(CorrectTime)
+@click.argument("bot", metavar="BOT[@HASH]", shell_complete=complete_bot)
+@click.argument("time")
+def time(request: CorrectTime) -> None:
+    """Correct the TIME of the last hand-in of a bot, or of that version: 2026-11-27T18:00:00+01:00.
+
+    The next run goes by it: so a bot is taken that was late, or whose hand-in fell into a jump of the clock. The old
+    time and your user name are kept, and `arena league history` prints them with the next run.
+
+    Example: arena author time ada 2026-11-27T18:00:00+01:00
+    """
+    click.echo(printable(str(correct_time(request))))

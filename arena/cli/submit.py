@@ -90,7 +90,7 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
 
 def _submit_one(request: SubmitBots) -> None:
     """Submit a single bot and print each step; SpecError or CheckFailed if it is refused."""
-    with print_trial() as on:
+    with print_trial() as on_trial, show_events(on_trial) as on:
         bot, place = submit_bot(request, on)
     if place:
         click.echo(f"{bot.label} is there already: {place}")

@@ -58,12 +58,13 @@ class ProfilePage(msgspec.Struct, frozen=True):
 class BotReport(msgspec.Struct, frozen=True):
     """The results of a bot for its author: profile, `faulty` matches with a fault of it, and the cost of its decisions.
 
-    Records are of all seats: whoever lays them out shows the seat of the bot alone.
+    `late`: as of a grade. Records are of all seats: whoever lays them out shows the seat of the bot alone.
     """
 
     page: ProfilePage
     faulty: tuple[MatchRecord, ...]
     mistakes: PlayerMistakes | None
+    late: str | None = None
 
 
 class AuthorReport(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ Rule: the file is read strictly; what it leaves out has a default that is writte
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -93,7 +93,8 @@ class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
 class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
-    `deadline`: the time, with its zone, until which a submitted bot must have been handed in to play.
+    `opens`, `deadline`, `closes`: times, with their zones, from which and until which a submitted bot must have been
+    handed in to play. A tournament gets a new `deadline` for a later run, and has one time at which it closes.
     `players: submitted` stands for `[{submitted: "*"}]`, `{top: 8, of: course}` for the best of another league.
     `schedule`: who meets whom; what it leaves out is written beside its settings. `cycles` or `blocks_per_pairing` (the
     same number: a cycle plays one block of every pairing) for the schedules that have cycles. `seed`: a public seed,
@@ -107,7 +108,17 @@ class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_f
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
     description: str = ""
+    opens: Annotated[datetime, Meta(tz=True)] | None = None
     deadline: Annotated[datetime, Meta(tz=True)] | None = None
+    closes: Annotated[datetime, Meta(tz=True)] | None = None
+
+    def lateness(self, at: datetime) -> str:
+        """Return why a hand-in at that time does not play, empty if it does."""
+        if self.opens is not None and at < self.opens:
+            return "before hand-ins are open"
+        if self.closes is not None and at > self.closes:
+            return "after hand-ins are closed"
+        return "after the deadline" if self.deadline is not None and at > self.deadline else ""
 
     @property
     def entries(self) -> tuple[PlayerEntry, ...]:
@@ -187,15 +198,15 @@ KeepBot = Callable[[str, PlayerEntry, BotSpec], BotSpec]
 """Gets the name of a league, an entry of its players and the bot that it names today; returns the bot that plays."""
 
 
-ReadSubmissions = Callable[[datetime | None], Mapping[str, str]]
-"""Returns the hash of the newest version of each submitted bot, handed in until that time or at any time, by name."""
+ReadSubmissions = Callable[[], Iterable[tuple[datetime, str, str]]]
+"""Returns the hand-ins of submitted bots in their order: time, name and hash."""
 
 
 def read_tournament(
     path: Path,
     find_bot: Callable[[str], BotSpec],
     keep: KeepBot = lambda _league, _entry, bot: bot,
-    submitted: ReadSubmissions = lambda _: {},
+    submitted: ReadSubmissions = lambda: (),
     best: Callable[[Finalists], Iterable[PlayerEntry]] = lambda _: (),
 ) -> Tournament:
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
@@ -222,6 +233,7 @@ def _expand_entries(
     A bot that another entry names plays once.
     """
     taken = {entry.name or entry.bot for entry in file.entries if entry.bot}
+    hand_ins = (*submitted(),)
     for index, entry in enumerate(file.entries):
         if not entry.bot and not entry.submitted:
             raise SpecError(f'players[{index}]: the key "bot" is missing')
@@ -230,13 +242,13 @@ def _expand_entries(
         if entry.bot:
             yield entry
             continue
-        in_time = submitted(file.deadline)
-        for name, newest in sorted(submitted(None).items()):
+        in_time = {name: digest for at, name, digest in hand_ins if not file.lateness(at)}
+        for name, (newest, at) in sorted({name: (digest, at) for at, name, digest in hand_ins}.items()):
             if name in taken or not fnmatchcase(name, entry.submitted):
                 continue
             if (digest := in_time.get(name, "")) != newest:
                 plays = f"{name}@{digest[:8]} plays" if digest else "it does not play"
-                log.warning("%s@%s was handed in after the deadline; %s", name, newest[:8], plays)
+                log.warning("%s@%s was handed in %s; %s", name, newest[:8], file.lateness(at), plays)
             if not digest:
                 continue
             try:

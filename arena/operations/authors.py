@@ -1,8 +1,12 @@
-"""Authors of submitted bots: the removal of one, with all that can be deleted without a change of results."""
+"""Authors of submitted bots: the removal of one with all that no result rests on, and the times of their hand-ins."""
 
 import re
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
 
 from arena.errors import SpecError
 from arena.operations.grades import report_name
@@ -10,9 +14,18 @@ from arena.operations.request import Request
 from arena.store.authors import delete_author, read_authors
 from arena.store.bots import BotStore
 from arena.store.folder import open_store_for_writing
-from arena.text import unknown
+from arena.store.owners import owner_of_user
+from arena.store.times import Correction
+from arena.text import printable, unknown
 
 _REPORTS: Final = {".html", ".md", ".txt"}
+
+
+class CorrectTime(Request, frozen=True, kw_only=True):
+    """The time, in ISO 8601 with its zone, of the last hand-in of `bot`, `name` or `name@beginning-of-hash`."""
+
+    bot: str
+    time: str
 
 
 class RemoveAuthor(Request, frozen=True, kw_only=True):
@@ -20,6 +33,16 @@ class RemoveAuthor(Request, frozen=True, kw_only=True):
 
     author: str
     places: tuple[Path, ...] = ()
+
+
+def correct_time(request: CorrectTime) -> Correction:
+    """Correct the time of a hand-in, and note this user as the maker. SpecError for an unknown bot, or another form."""
+    try:
+        at = msgspec.convert(request.time, Annotated[datetime, Meta(tz=True)])
+    except msgspec.ValidationError:
+        expected = "expected a time with its zone, as 2026-11-27T18:00:00+01:00"
+        raise SpecError(f"{printable(request.time)}: {expected}") from None
+    return BotStore(request.results, request.results).correct_time(request.bot, at, owner_of_user())
 
 
 def remove_author(request: RemoveAuthor) -> list[tuple[str, str]]:

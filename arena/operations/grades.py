@@ -18,7 +18,7 @@ from arena.match.record import MatchRecord
 from arena.match.results import record_of
 from arena.operations.coach_league import kept_mistakes
 from arena.operations.events import OnEvent, Warned, ignore
-from arena.operations.leagues import authors_of, load_league
+from arena.operations.leagues import authors_of, load_league, newer_versions
 from arena.operations.request import Request
 from arena.report.authors import author_html, author_markdown
 from arena.standings.grades import Grade, Grades
@@ -63,7 +63,11 @@ def read_grades(request: ReadGrades, on: OnEvent = ignore) -> Grades:
     against = {meeting.player: meeting for meeting in meetings if meeting.opponent == request.yardstick}
     costs = mistakes.by_name if mistakes else {}
     authors = authors_of(request.results, state.tournament)
-    grades = (Grade(authors.get(row.name, ""), row, against.get(row.name), costs.get(row.name)) for row in table.rows)
+    newer = {} if "@" in (request.league or "") else newer_versions(request.results, state.tournament)
+    grades = (
+        Grade(authors.get(row.name, ""), row, against.get(row.name), costs.get(row.name), newer.get(row.name))
+        for row in table.rows
+    )
     return Grades(league, request.yardstick, mistakes, tuple(grades))
 
 
@@ -91,12 +95,13 @@ def _reports(request: ReportAuthors) -> Iterator[AuthorReport]:
         mistakes = kept_mistakes(store, state, table.rows)
         runs = store.runs(state.tournament.name)
         judge, costs = (mistakes.by, mistakes.by_name) if mistakes else ("", {})
+        newer = {} if "@" in (request.league or "") else newer_versions(request.results, state.tournament)
         authors, bots = authors_of(request.results, state.tournament), defaultdict[str, list[BotReport]](list)
         for name in (row.name for row in table.rows if row.name in authors):
             page = player_profile(state, name, table, sums)
             page = replace(page, ignored=ignored_fields(state, name, store.matches))
             faulty = tuple(_read_faulty(store, page.profile))
-            bots[authors[name]].append(BotReport(page, faulty, costs.get(name)))
+            bots[authors[name]].append(BotReport(page, faulty, costs.get(name), newer.get(name)))
     if not bots:
         raise SpecError(f"league {state.tournament.name}: no player is a submitted bot, so that nobody is an author")
     yield from (AuthorReport(author, table, judge, tuple(bots[author]), runs) for author in sorted(bots))

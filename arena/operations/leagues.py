@@ -22,6 +22,7 @@ from arena.store.bots import BotStore
 from arena.store.folder import open_store
 from arena.store.matches import MatchStore, Snapshot
 from arena.store.secrets import SecretKeeper
+from arena.store.times import utc
 
 if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
@@ -98,7 +99,7 @@ def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Ti
     text = standings_json(standings)
     store.save_standings(state.tournament.name, text)
     if state.is_complete and not state.torn:
-        store.add_snapshot(state.tournament, text, datetime.now(UTC).isoformat(timespec="seconds"))
+        store.add_snapshot(state.tournament, text, datetime.now(UTC).isoformat(timespec="milliseconds"))
     return standings, use
 
 
@@ -107,6 +108,15 @@ def authors_of(results: Path, tournament: Tournament) -> dict[str, str]:
     owners = {(bot.name, bot.digest): bot.owner for bot in BotStore(results, results).submissions()}
     bots = {player.name: (player.bot.name, player.bot.digest) for player in tournament.players}
     return {player: owners[bot] for player, bot in bots.items() if bot in owners}
+
+
+def newer_versions(results: Path, tournament: Tournament) -> dict[str, str]:
+    """Return the time of hand-in (UTC, ISO 8601) of the newest version of each player who plays with another one."""
+    newest = {name: (digest, at) for at, name, digest in BotStore(results, results).hand_ins()}
+    players = [player.bot for player in tournament.players if tournament.takes_new and player.name == player.bot.name]
+    return {
+        bot.name: utc(newest[bot.name][1]) for bot in players if newest.get(bot.name, (bot.digest,))[0] != bot.digest
+    }
 
 
 def with_installed_bots(tournament: Tournament, bots: BotStore) -> Tournament:

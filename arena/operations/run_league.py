@@ -190,7 +190,7 @@ def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ..
     keep: KeepBot = (lambda _league, _entry, bot: bot) if request.update else keeper
     path = find_tournament(request.tournament)
     tournament = read_tournament(
-        path, bots.find, keep, bots.newest_submissions, lambda finalists: best_players(request.results, finalists)
+        path, bots.find, keep, bots.hand_ins, lambda finalists: best_players(request.results, finalists)
     )
     return tournament, (*keeper.kept,)
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -27,6 +26,7 @@ from arena.store.bots import is_note
 from arena.store.equal_files import find_equal_files
 from arena.store.hand_ins import HandIn, read_hand_ins
 from arena.store.owners import NameTaken, look_alike, normalize_owner, owner_of_folder, owner_of_user, require_free
+from arena.store.times import JUMP_S, read_clock
 from arena.text import join_words
 
 _ONE_EACH: Final = "each bot needs a name of its own, and that of its folder is free for it"
@@ -81,9 +81,10 @@ class SubmittedBot(msgspec.Struct):
     events: tuple[Event, ...] = ()
     place: str = ""
 
-    def accept(self, bot: BotSpec) -> None:
-        """Accept the bot, which is on the list."""
-        self.verdict, self.reason, self.for_author = SubmissionVerdict.ACCEPTED, bot.label, bot.label
+    def accept(self, bot: BotSpec, late: str, jump: str) -> None:
+        """Accept the bot, which is on the list, with remarks on its time; that on the clock is for the organiser."""
+        self.for_author = "; ".join(filter(None, (bot.label, late)))
+        self.verdict, self.reason = SubmissionVerdict.ACCEPTED, "; ".join(filter(None, (self.for_author, jump)))
 
     def refuse(self, error: SpecError | str) -> None:
         """Refuse the bot. The reason for the author does not contain the name of another owner."""
@@ -118,6 +119,8 @@ def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]
     submitting.trials.prepare([bot])
     bot = examine_bot(submitting.trial(bot, choose_luck(request, on)), on)
     submitting.register(bot, owner)
+    for remark in filter(None, (submitting.late, submitting.jump)):
+        on(Warned(remark))
     return bot, ""
 
 
@@ -136,8 +139,10 @@ class _SubmissionRun:
 
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
-        self._handed_in = datetime.now(UTC)
-        self._bots, self._request = self.trials.bots, request
+        self._bots, self._request, self._handed_in = self.trials.bots, request, read_clock()
+        late, jump_s = self.trials.lateness(self._handed_in.at), self._bots.jump_s(self._handed_in)
+        self.late = f"handed in {late}; it counts from the next run at whose time it is not late" if late else ""
+        self.jump = f"the clock jumped by {jump_s:+.0f} s since the last hand-in" if abs(jump_s) > JUMP_S else ""
         self._replaces = request.replace or request.authors is not None
         self._listed_before = {bot.digest for bot in self._bots.submissions()}
         with naming_option("--baseline"):
@@ -244,7 +249,7 @@ class _SubmissionRun:
         except NameTaken as error:  # another command was quicker
             submission.refuse(error)
             return
-        submission.accept(result.bot)
+        submission.accept(result.bot, self.late, self.jump)
 
     def accept_listed(self, submissions: Iterable[SubmittedBot]) -> None:
         """Accept the bots that are on the list by now: a stop may come between the list and the verdict."""
@@ -253,7 +258,7 @@ class _SubmissionRun:
             if submission.verdict is SubmissionVerdict.NOT_EXAMINED:
                 assert submission.bot is not None, "it was read"
                 if submission.bot.digest in listed:
-                    submission.accept(submission.bot)
+                    submission.accept(submission.bot, self.late, self.jump)
 
     def owner_of(self, text: str, bot: BotSpec | None) -> str:
         """Return the owner of a bot submitted as `text`, and note them. SpecError if nothing names one."""

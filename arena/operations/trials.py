@@ -5,6 +5,7 @@ a step of their own.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -83,6 +84,10 @@ class Trials:
         self.request = request
         self.bots = request.bot_store()
         self._file = None if request.tournament is None else _read_tournament(request)
+
+    def lateness(self, at: datetime) -> str:
+        """Return why a hand-in at that time does not play in the next run, empty if it does."""
+        return "" if self._file is None else self._file.lateness(at)
 
     def games(self, bot: BotSpec) -> tuple[str, ...]:
         """Return the games to try: the tournament's, the requested one, those of the manifest, or the default one.

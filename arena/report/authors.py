@@ -18,6 +18,7 @@ from arena.report.leaderboard import summary_sentence
 from arena.report.matches import fault_reasons
 from arena.report.profile import profile_page
 from arena.standings.mistakes import PlayerMistakes
+from arena.store.times import minute
 from arena.text import counted
 
 MOST_STDERR_LINES: Final = 20
@@ -58,6 +59,8 @@ def _pieces(report: AuthorReport, style: Style) -> Iterator[str]:
     """Yield the pieces of a report in a style, bot by bot."""
     yield style.sentences([summary_sentence(report.standings)])
     for bot in report.bots:
+        if bot.late:
+            yield style.sentences([f"A newer version, handed in {minute(bot.late)}, counts from the next run."])
         yield from profile_page(bot.page).text(style)
         if report.runs[1:]:
             yield style.table(standing_columns(bot.page.row.name, report.runs))

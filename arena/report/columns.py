@@ -14,6 +14,7 @@ from arena.errors import SpecError
 from arena.match.record import Termination
 from arena.report.formats import UNKNOWN, Column, Style, align, chance_percent, escape, intervals, percent, two_decimals
 from arena.statistics.interval import Interval
+from arena.store.times import minute
 from arena.text import printable, unknown
 
 TableRows = Sequence[Mapping[str, Any]]
@@ -315,6 +316,12 @@ GRADES: Final = (
         _text_cells("better", _YES_NO.__getitem__),
     ),
     Definition("faults", "faults", FORFEITS.meaning, _text_cells("faults", _whole)),
+    Definition(
+        "late",
+        "late",
+        "time of hand-in of a newer version, which counts from the next run; empty without one",
+        _text_cells("late", lambda at: minute(at) if at else ""),
+    ),
     Definition(
         "cost",
         "cost a decision\n% of a win ±95 %",

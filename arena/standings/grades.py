@@ -16,13 +16,14 @@ class Grade(msgspec.Struct, frozen=True):
     """A player with the `author` of the bot, which is empty unless the bot was submitted.
 
     `meeting` is with the yardstick; None for the yardstick itself, and if no matches connect the two. `mistakes` is
-    None without judgements.
+    None without judgements. `late`: the time of hand-in (UTC, ISO 8601) of a newer version, which does not play yet.
     """
 
     author: str
     row: Row
     meeting: Meeting | None
     mistakes: PlayerMistakes | None
+    late: str | None = None
 
 
 class Grades(msgspec.Struct, frozen=True):
@@ -50,4 +51,5 @@ def grade_fields(grade: Grade) -> dict[str, object]:
         **{f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS},
         **interval_fields("cost", mistakes.cost if mistakes else None),
         "judged": mistakes.matches if mistakes else None,
+        "late": grade.late,
     }

@@ -8,24 +8,22 @@ import logging
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from arena.bundled import bundled_folder, is_path
-from arena.errors import DamagedStore, SpecError
+from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
-from arena.store import database, owners
+from arena.store import database, owners, times
 from arena.store.archives import pack_bot
 from arena.store.homes import Homes
 from arena.store.view import Connection
 from arena.text import unknown
 
-_LAST: Final = "9999"
-"""A text behind every time in ISO 8601."""
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
 log: Final = logging.getLogger("arena.store")
 
@@ -116,14 +114,29 @@ class BotStore:
         """
         return [Submission(*row) for row in self._query(query)]
 
-    def newest_submissions(self, deadline: datetime | None = None) -> dict[str, str]:
-        """Return the hash of the version of each submitted bot that was handed in last, by its name.
+    def hand_ins(self) -> list[tuple[datetime, str, str]]:
+        """Return the hand-ins of submitted bots in their order: time, as last corrected, name and hash."""
+        corrected = {tuple(key): at for *key, at in self._query(times.HAND_INS)}
+        return sorted((times.parse(at), name, digest) for (name, _, digest), at in corrected.items())
 
-        With a `deadline`, only hand-ins until then count, whenever they were accepted.
-        """
-        until = _LAST if deadline is None else deadline.astimezone(UTC).isoformat(timespec="microseconds")
-        query = "SELECT at, hand_in.name, digest FROM hand_in JOIN bot USING (digest) ORDER BY at"
-        return {name: digest for at, name, digest in self._query(query) if at <= until}
+    def jump_s(self, now: times.Moment) -> float:
+        """Return the seconds by which the clock jumped since the last hand-in, 0 before one."""
+        return next((times.jump_s(now, *row) for row in self._query(times.LAST_CLOCK)), 0.0)
+
+    def correct_time(self, text: str, at: datetime, maker: str) -> times.Correction:
+        """Correct the time of the last hand-in of `name` or `name@beginning-of-hash`. SpecError without one."""
+        name, _, prefix = text.partition("@")
+        handed_in = self._query("SELECT at, digest FROM hand_in WHERE name = ? ORDER BY at", name)
+        matching = [(was, digest) for was, digest in handed_in if digest.startswith(prefix)]
+        if not matching:
+            known = [f"{name}@{digest[:8]}" for _, name, digest in self.hand_ins()]
+            raise SpecError(unknown("hand-in", text, dict.fromkeys(known)))
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        correction = times.Correction(name, *matching[-1], now, times.utc(at), maker)
+        with contextlib.closing(database.open_for_writing(self._results)) as connection:  # noqa: SIM117 - in this order
+            with database.transaction(connection, self._path):
+                connection.execute("INSERT OR REPLACE INTO correction VALUES (?, ?, ?, ?, ?, ?)", correction)
+        return correction
 
     def versions_of(self, owner: str) -> list[tuple[str, str]]:
         """Return the name and hash of each version that was handed in under a name of this owner."""
@@ -151,23 +164,21 @@ class BotStore:
         connection: Connection,
         *,
         takes_over: bool = False,
-        handed_in: datetime | None = None,
+        handed_in: times.Moment | None = None,
     ) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.
 
         `handed_in`: the time of the hand-in, by default now. A time is after all earlier ones, even if the clock goes
         back. NameTaken if another owner has the name by now, unless it `takes_over`.
         """
-        now = datetime.now(UTC)
         with database.transaction(connection, self._path):
             if not takes_over:
                 owners.require_free(bot.name, owner, dict(connection.collect(owners.OWNED_NAMES)))
             owners.set_owner(connection, bot.name, owner)
-            ((listed, at),) = connection.collect("SELECT (SELECT max(submitted_at) FROM bot), max(at) FROM hand_in")
-            row = (bot.digest, bot.name, bot.manifest.version, _after(listed, now))
+            ((listed,),) = connection.collect("SELECT max(submitted_at) FROM bot")
+            row = (bot.digest, bot.name, bot.manifest.version, times.after(listed, datetime.now(UTC)))
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
-            entry = (bot.name, _after(at, handed_in or now), bot.digest)
-            connection.execute("INSERT INTO hand_in VALUES (?, ?, ?)", entry)
+            times.add_hand_in(connection, bot.name, bot.digest, handed_in or times.read_clock())
 
     def withdraw(self, text: str) -> Submission:
         """Take a submission, `name` (the latest) or `name@beginning-of-hash`, off the list, and return it.
@@ -277,14 +288,3 @@ def _is_file_or_link(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
-
-
-def _after(last: str | None, moment: datetime) -> str:
-    """Return the time as text, or the microsecond after the `last` one if the clock has gone back since then."""
-    text = moment.isoformat(timespec="microseconds")
-    if last is None or text > last:
-        return text
-    try:
-        return (datetime.fromisoformat(last) + timedelta(microseconds=1)).isoformat(timespec="microseconds")
-    except (ValueError, OverflowError) as error:
-        raise DamagedStore(f"the last hand-in has no time in UTC: {error}") from None

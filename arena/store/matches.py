@@ -24,7 +24,7 @@ from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks
-from arena.store import database, history, rows
+from arena.store import database, history, rows, times
 from arena.store.judgements import JudgementCache
 from arena.store.view import Connection
 from arena.text import counted
@@ -176,13 +176,21 @@ class MatchStore:
         return tuple(known)
 
     def runs(self, league: str) -> tuple[EndedRun, ...]:
-        """Return the runs of a league that have ended, with their standings. DamagedStore as from `snapshots`."""
-        known = self.snapshots(league)
-        former = (None, *(snapshot.tournament for snapshot in known))
-        return tuple(
-            ended_run(one.number, one.ended_at, one.standings, one.tournament, before)
-            for one, before in zip(known, former, strict=False)
-        )
+        """Return the runs of a league that have ended, with their standings. DamagedStore as from `snapshots`.
+
+        Among the changes are the hand-ins of its players that were corrected since the run before.
+        """
+        known, runs = self.snapshots(league), list[EndedRun]()
+        corrections = [times.Correction(*row) for row in self._read(times.CORRECTIONS)]
+        former, begun = None, ""
+        for one in known:
+            run = ended_run(one.number, one.ended_at, one.standings, one.tournament, former)
+            names = {player.bot.name for player in one.tournament.players}
+            made = (correction for correction in corrections if begun < correction.made_at <= one.ended_at)
+            changes = [str(correction) for correction in made if correction.name in names]
+            runs.append(msgspec.structs.replace(run, changes=(*run.changes, *changes)))
+            former, begun = one.tournament, one.ended_at
+        return tuple(runs)
 
     def hand_ins(self) -> list[tuple[str, str, str | None, str]]:
         """Return bot, time (UTC, ISO 8601), version and hash of each accepted hand-in, the first one first.

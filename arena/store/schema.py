@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import DamagedStore
-from arena.store import history, owners, rows
+from arena.store import history, owners, rows, times
 
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
@@ -37,10 +37,7 @@ _TABLES: Final = (
         league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
         PRIMARY KEY (league, number), UNIQUE (league, commitment)
     ) WITHOUT ROWID""",
-    # Each hand-in of a submitted bot; `at` is UTC in ISO 8601.
-    """CREATE TABLE hand_in (
-        name TEXT NOT NULL, at TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (name, at, digest)
-    ) WITHOUT ROWID""",
+    *times.TABLES,
     # Versions whose authors were removed, by hash.
     "CREATE TABLE removal (digest TEXT PRIMARY KEY) WITHOUT ROWID",
     # The ends of a league's runs, `league.runs` of them: the tournament with its players then, and its standings.

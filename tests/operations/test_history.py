@@ -1,10 +1,12 @@
 """A league of submitted bots: each run takes the newest versions, and what was before stays in the history."""
 
+import csv
+import io
 import json
 import re
 import time
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from support.tampering import execute_sql, opened
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.history import EndedRun
 from arena.league.state import state_of
+from arena.league.tournament import TournamentFile
 from arena.operations.events import Counted, Event
 from arena.operations.leagues import league_table
 from arena.operations.read_history import ReadHistory, read_history
@@ -30,6 +33,8 @@ from arena.site.leagues import key_of
 from arena.standings.table import standings_json
 from arena.store import database
 from arena.store.bots import BotStore
+from arena.store.times import Moment
+from arena.yaml_file import read_yaml
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("terminal")]
 TABLE = "leaderboard --no-timing --format csv"
@@ -44,7 +49,7 @@ def hand_in(author: str, action: str, *, game: str = "nim", at: datetime | None 
     store = BotStore(Path("results"), Path("none"))
     bot = store.install(store.find(f"./{folder}"))
     with closing(database.open_for_writing(Path("results"))) as connection:
-        store.register(bot, author, connection, handed_in=at)
+        store.register(bot, author, connection, handed_in=None if at is None else Moment(at, "this", 0))
     return bot.digest
 
 
@@ -310,10 +315,115 @@ def test_the_version_that_was_handed_in_last_plays_though_the_clock_went_back(mo
     for action in ("0", "min(1, len(m['legal']) - 1)", "0", "len(m['legal']) - 1"):
         last = hand_in("ann", action, at=datetime(2100, 11, 27, tzinfo=UTC))
         bots = BotStore(Path("results"), Path("none"))
-        assert bots.newest_submissions()["ann"] == bots.find("ann").digest == last
+        assert {name: digest for _, name, digest in bots.hand_ins()}["ann"] == bots.find("ann").digest == last
     execute_sql(Path("results"), "UPDATE hand_in SET at = 'yesterday ' || at")
     with pytest.raises(DamagedStore, match="yesterday"):
         hand_in("ann", "0")
+
+
+def test_the_organiser_takes_a_late_version(course: Terminal) -> None:
+    """By a corrected time, which is kept with the old one and its maker; until then grades and report name it."""
+    early, later = (datetime(2100, 11, 27, hour, 30, tzinfo=UTC) for hour in (16, 17))
+    hand_in("ann", "0", at=early)
+    digest = hand_in("ann", "min(1, len(m['legal']) - 1)", at=later)
+    with Path("course.yaml").open("a") as file:
+        file.write("deadline: 2100-11-27T18:00:00+01:00\n")
+    run()
+    assert _late(course) == {"ann": "2100-11-27T17:30:00.000000+00:00", "bob": "", "random": ""}
+    course.arena("report course --to reports")
+    assert "newer version, handed in 2100-11-27 17:30 UTC" in Path("reports/ann.md").read_text()
+    assert "newer version" not in Path("reports/bob.md").read_text()
+
+    corrected = course.arena("author time", f"ann@{digest[:8]}", "2100-11-27T17:59:00+01:00")
+    run()
+
+    phrase = f"hand-in of ann@{digest[:8]}: 2100-11-27 16:59 UTC, before 2100-11-27 17:30 UTC, corrected by user/"
+    assert corrected.out.startswith(phrase)
+    one, two = read_history(ReadHistory())[1]
+    assert not any("corrected" in change for change in one.changes)
+    assert [change for change in two.changes if change.startswith(phrase)]
+    assert {row["player"]: row["hash"] for row in two.rows}["ann"] == digest
+    assert set(_late(course).values()) == {""}
+    for words, said in (
+        ("bob 2100-11-27T17:59:00", "a time with its zone"),
+        ("bo 2100-11-27T17:59:00Z", 'hand-in "bo"'),
+    ):
+        wrong = course.arena(f"author time {words}")
+        assert (wrong.code, said in wrong.err) == (2, True), wrong
+
+
+def _late(course: Terminal) -> dict[str, str]:
+    lines = csv.DictReader(io.StringIO(course.arena("grades --yardstick random").out))
+    return {row["player"]: row["late"] for row in lines}
+
+
+def test_a_hand_in_while_the_clock_jumps(course: Terminal) -> None:
+    """Forth and back: no time is before another one, one version is the newest, and the organiser reads of the jump."""
+    noon, store = datetime(2100, 3, 27, 12, tzinfo=UTC), BotStore(course.results, Path("none"))
+    times = [("0", 0), ("1", 3600), ("2", 60), ("3", 60), ("4", 7200)]
+    digests = [
+        hand_in("ann", f"min({action}, len(m['legal']) - 1)", at=noon + timedelta(seconds=seconds))
+        for action, seconds in times
+    ]
+    hand_ins = [(at, digest) for at, name, digest in store.hand_ins() if name == "ann"][-5:]
+    assert [digest for _, digest in hand_ins] == digests
+    assert [f"{at:%H:%M:%S}" for at, _ in hand_ins] == ["12:00:00", "13:00:00", "13:00:00", "13:00:00", "14:00:00"]
+
+    later = Moment(noon + timedelta(hours=3), "this", 61.5)
+    assert [store.jump_s(later._replace(boot=boot)) for boot in ("this", "after a boot")] == [61.5, 0]
+    assert store.jump_s(Moment(noon, "after a boot", 0)) == -7200
+    store.correct_time(f"ann@{digests[-1]}", noon, "me")
+    assert [
+        store.correct_time(f"ann@{digests[-1]}", noon - timedelta(hours=hours), "me").was[:13] for hours in (1, 2)
+    ] == ["2100-03-27T14"] * 2
+    assert [f"{at:%H:%M:%S}" for at, _, digest in store.hand_ins() if digest == digests[-1]] == ["10:00:00"]
+    hand_in("bob", "0", at=noon)
+    assert [f"{at:%H:%M:%S}" for at, name, _ in store.hand_ins() if name == "bob"][-1] == "13:00:00", (
+        "a correction binds none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "lateness"),
+    [
+        ("2026-10-24T23:59:59+00:00", "before hand-ins are open"),
+        ("2026-10-25T00:30:00+00:00", ""),
+        ("2026-10-25T00:59:00+00:00", "after the deadline"),
+        ("2026-10-25T01:45:00+00:00", "after hand-ins are closed"),
+    ],
+)
+def test_the_hour_that_is_there_twice(at: str, lateness: str) -> None:
+    """In the night in which summer time ends, 02:30 is two times; each has its zone."""
+    Path("night.yaml").write_text(
+        "name: night\ngame: nim\nplayers: submitted\nopens: 2026-10-25T02:00:00+02:00\n"
+        "deadline: 2026-10-25T02:30:00+02:00\ncloses: 2026-10-25T02:30:00+01:00\n"
+    )
+    assert read_yaml(Path("night.yaml"), TournamentFile, limit=1000).lateness(datetime.fromisoformat(at)) == lateness
+
+
+def test_the_table_of_submit_marks_late_bots_and_a_jump(course: Terminal) -> None:
+    """The author reads of the deadline, and the organiser of the clock, too; the bots are on the list all the same."""
+    hand_in("dan", "0", at=datetime.now(UTC))
+    execute_sql(course.results, "UPDATE clock SET boot = '', booted_s = 0")
+    for name in ("eve", "dan"):
+        Path("handed-in", name).mkdir(exist_ok=True)
+        Path("handed-in", name, "bot.py").write_text(bot_script("0"))
+        Path("handed-in", name, "bot.yaml").write_text(f"name: {name}\ncommand: [python3, bot.py]\n")
+    with Path("course.yaml").open("a") as file:
+        file.write("closes: 2020-11-27T18:00:00+01:00\n")
+    course.arena("submit handed-in/ann handed-in/bob --for course.yaml --replace")
+    execute_sql(course.results, "UPDATE clock SET booted_s = booted_s - 3600")
+
+    table = course.arena("submit handed-in/eve handed-in/dan --for course.yaml --replace --to texts")
+
+    assert table.code == 0, table
+    page = " ".join(table.out.split())
+    assert page.count("handed in after hand-ins are closed; it counts from") == 2
+    assert page.count("clock jumped by +3600 s") == 2
+    texts = [Path("texts", f"{name}.txt").read_text() for name in ("eve", "dan")]
+    assert [("hand-ins are closed" in text, "jumped" in text) for text in texts] == [(True, False)] * 2
+    single = course.arena("submit handed-in/eve --for course.yaml --replace")
+    assert "hand-ins are closed" in single.err
 
 
 def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
