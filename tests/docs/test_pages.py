@@ -193,7 +193,7 @@ def test_a_tournament_has_what_its_file_says(tmp_path: Path) -> None:
     file = read_yaml(path, TournamentFile, limit=1 << 20)
     tournament = read_tournament(path, BotStore(tmp_path / "results", ROOT / "bots").find)
 
-    changed = {"players", "seed", "schedule", "blocks_per_pairing", "description", "deadline"}
+    changed = {"players", "seed", "schedule", "blocks_per_pairing", "description", "opens", "deadline", "closes"}
     for key in {*TournamentFile.__struct_fields__} - changed:
         assert getattr(tournament, key) == getattr(file, key) != UNSET
 
