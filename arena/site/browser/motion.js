@@ -67,8 +67,8 @@ export function slowly(motion, fallen, plane) {
     return { ...fall, second: frame * every };
   });
   const near = (fall, now) => Math.max(0, 1 - Math.abs(now - fall.second) / NEAR_S);
-  const begin = Math.min(0, ...falls.map(({ second }) => second - NEAR_S));
-  const end = Math.max(seconds, ...falls.map(({ second }) => second + NEAR_S));
+  const begin = Math.min(0, (falls[0]?.second ?? NEAR_S) - NEAR_S);
+  const end = Math.max(seconds, (falls.at(-1)?.second ?? 0) + NEAR_S);
   const sums = [0];
   for (let now = begin; now < end; now += every)
     sums.push(sums.at(-1) + every * (1 + SLOWER * Math.min(1, falls.reduce((sum, fall) => sum + near(fall, now), 0))));

@@ -121,7 +121,6 @@ function hull(length, width, height, deck) {
   outline.quadraticCurveTo(length * 1.02, -width * 0.75, length * 1.3, 0);
   outline.quadraticCurveTo(length * 1.02, width * 0.75, length * 0.72, width);
   outline.lineTo(-length, width);
-  outline.closePath();
   const deep = 2 * height + 22;
   const made = new THREE.ExtrudeGeometry(outline, { depth: deep, bevelEnabled: false });
   const places = made.getAttribute("position");

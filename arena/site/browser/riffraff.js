@@ -192,8 +192,8 @@ function harbour(host, match) {
     const strength = Math.min(1, now.noise.kick_rad_s / STORM_RAD_S);
     const [fair, foul] = darkness.matches ? [0x27405c, 0x20262d] : [0xb5d8ee, 0x8b98a3];
     swell.value.x = 20 * strength;
-    scene.fog.color = new THREE.Color(fair).lerp(new THREE.Color(foul), strength);
-    water.style.background = `#${scene.fog.color.getHexString()}`;
+    scene.fog.color.set(fair).lerp(new THREE.Color(foul), strength);
+    water.style.background = scene.fog.color.getStyle();
     return SEAS[Math.ceil(strength * (SEAS.length - 1))];
   };
 

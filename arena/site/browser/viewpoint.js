@@ -2,7 +2,7 @@
 import { PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-export const VIEWS = { ship: [340, -540, 177], side: [60, -620, 112], bow: [620, -60, 102], above: [0.1, -40, 632] };
+export const VIEWS = { ship: [340, -540, 177], bow: [620, -60, 102], above: [0.1, -40, 632] };
 const UP = new Vector3(0, 0, 1);
 const MIDDLE = new Vector3(0, 0, 137);
 const ENDS = [[135, 0, -20], [-100, 46, -20], [-100, -46, -20], [0, 110, 115], [0, -110, 115], [0, 0, 300]];
@@ -34,19 +34,17 @@ export function viewpoint(canvas, draw) {
     });
     return back.multiplyScalar(1.06 * Math.max(...distances));
   };
+  const turn = (to) => {
+    side = new Vector3(...to);
+    isFree = false;
+  };
   return {
     camera,
     /** Look at the ship and these places, or by `near` of 1 at the focus instead. */
     show: (places, focus = MIDDLE, near = 0) => {
       if (!isFree) aim(MIDDLE.clone().lerp(focus, 0.7 * near), away(places).multiplyScalar(1 - 0.45 * near));
     },
-    turn: (to) => {
-      side = new Vector3(...to);
-      isFree = false;
-    },
-    around: (degrees) => {
-      side = camera.position.clone().sub(orbits.target).applyAxisAngle(UP, (degrees * Math.PI) / 180);
-      isFree = false;
-    },
+    turn,
+    around: (degrees) => turn(camera.position.clone().sub(orbits.target).applyAxisAngle(UP, (degrees * Math.PI) / 180)),
   };
 }
