@@ -206,9 +206,10 @@ function harbour(host, match) {
 
 const fallen = (view) => view?.last.at(-1)?.fallen ?? [];
 
+/** Remove a node; its materials stay, for without any user their programs would be compiled again at the next step. */
 function drop(node) {
   node.removeFromParent();
-  node.traverse((each) => (each.geometry?.dispose(), each.material?.dispose()));
+  node.traverse((each) => each.geometry?.dispose());
 }
 
 function lights() {
