@@ -27,7 +27,7 @@ gc.disable()  # until all tests are collected: of what imports make there is no 
 _STATE = tempfile.TemporaryDirectory(prefix="arena-tests-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
-pytest_plugins = ["support.cli_arena"]
+pytest_plugins = ["support.cli_arena", "support.golden"]
 EXTRAS = {"pyspiel": "openspiel", "pettingzoo": "training"}  # the lanes of these names in CI install them
 collect_ignore = [folder for package, folder in EXTRAS.items() if not find_spec(package)]
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+from support.golden import Golden
 
 from arena import validation
 from arena.errors import SpecError
@@ -210,11 +211,11 @@ def test_yaml_that_is_more_than_plain_data_is_refused(tmp_path: Path, text: str)
     assert "\n" not in yaml_refusal(tmp_path / "t.yaml", text)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, golden: Golden) -> None:
     """So is a folder in the place of a file."""
-    with pytest.raises(SpecError, match=r"none\.yaml: No such file or directory"):
+    with golden.raises(SpecError):
         read_yaml(tmp_path / "none.yaml", Tournament, limit=LIMIT)
-    with pytest.raises(SpecError, match="Is a directory"):
+    with golden.raises(SpecError):
         read_yaml(tmp_path, Tournament, limit=LIMIT)
 
 
@@ -241,27 +242,24 @@ def test_what_a_bot_sent_is_told_in_the_words_of_json(raw: object, sentence: str
     assert validation.first_mistake(raw, Words, place="m") == sentence
 
 
-def test_a_message_may_be_of_several_kinds() -> None:
+def test_a_message_may_be_of_several_kinds(golden: Golden) -> None:
     """The tag tells which one it was meant to be."""
     kinds = Swiss | League
 
-    assert validation.first_mistake({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
-    assert validation.first_mistake({"kind": "leag"}, kinds, place="m") == (
-        'm: kind: unknown value "leag"; known: swiss, league; did you mean "league"?'
-    )
+    golden(validation.first_mistake({"kind": "swiss"}, kinds, place="m"))
+    golden(validation.first_mistake({"kind": "leag"}, kinds, place="m"))
 
 
-def test_of_many_known_names_the_nearest_and_a_few_are_listed() -> None:
+def test_of_many_known_names_the_nearest_and_a_few_are_listed(golden: Golden) -> None:
     """Three hundred players are no answer; thirty are."""
     names = [f"bot-{number:03}" for number in range(300)]
 
     said = unknown("player", "bot-1234", names)
     strange = unknown("player", "?", names)
 
-    assert said.startswith('unknown player "bot-1234"; known: bot-')
-    assert said.endswith(' and 295 more; did you mean "bot-234"?')
+    golden(said)
     assert said.count("bot-") == 7
-    assert strange == 'unknown player "?"; known: bot-000, bot-001, bot-002, bot-003, bot-004 and 295 more'
+    golden(strange)
     assert unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
 
 

@@ -1,6 +1,7 @@
 """`arena games`, `new-game`, `check-game` and `new-bot`: games, and the first steps to one's own."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -99,7 +100,7 @@ def start_bot(request: NewBot) -> None:
     Example: arena new-bot mybot --lang python
     """
     bot, name = new_bot(request), request.name
-    for_game = "" if bot.game == DEFAULT_GAME else f" --game '{bot.game}'"
+    for_game = "" if bot.game == DEFAULT_GAME else f" --game {quote(bot.game)}"
     click.echo(f"made {bot.folder}/ with {', '.join(bot.files)}\nnext: arena check {bot.path}{for_game}")
     if bot.tournament is not None:
         click.echo(f"      arena league run {name}    # against bundled bots, as {bot.tournament} says")

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 from support.bots_driver import Bot, Prepare, hello
 from support.bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
+from support.golden import Golden
 
 from arena.cli import cli
 from arena.games.riffraff import GAME
@@ -138,13 +139,13 @@ def test_a_number_that_is_none_is_said_to_be_one(wrong: str) -> None:
         assert f"{wrong!r} is no number of lookahead; known: candidates, weathers" in bot.stderr()
 
 
-def test_an_unknown_way_is_said_to_be_one() -> None:
+def test_an_unknown_way_is_said_to_be_one(golden: Golden) -> None:
     """The bot ends before the first line, with the ways it knows."""
     with Bot(SHIPMATE, ("wild",)) as bot:
         code = bot.exit_code()
 
         assert code == 1
-        assert "no way to play is called 'wild'; known: random, tidy, lookahead" in bot.stderr()
+        golden(bot.stderr())
 
 
 @pytest.mark.parametrize("language", LANGUAGES_OF_RIFFRAFF)
@@ -178,14 +179,14 @@ def test_a_new_bot_whose_question_is_overtaken_goes_on(prepare: Prepare, languag
     assert instead.action in ({"card": 3}, 0, 1)
 
 
-def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path) -> None:
+def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path, golden: Golden) -> None:
     """A template that picks from a list of actions would be no use here."""
     folder = tmp_path / "mine"
 
     made = CliRunner().invoke(cli, ["new-bot", "x", "--game", "riffraff", "--lang", "perl", "--to", str(folder)])
 
     assert made.exception is not None
-    assert 'unknown language for riffraff "perl"; known: python, javascript, c' in str(made.exception)
+    golden(made.exception)
     assert not folder.exists()
 
 

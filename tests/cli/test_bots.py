@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import ROOT, Terminal
+from support.golden import Golden
 
 from arena.games import bundled_names
 from arena.league.tournament import read_tournament
@@ -37,7 +38,7 @@ def test_a_new_bot_passes_its_check(terminal: Terminal, language: str) -> None:
 
 
 def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """The author hears what to install; other names of a language are known."""
     monkeypatch.setattr("arena.operations.new_bot.search_path", lambda: "/nowhere")
@@ -45,7 +46,7 @@ def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
     said = terminal.arena("new-bot mine --lang TS")
 
     assert said.code == 0
-    assert said.err == "bots here have no node and no tsc: on Debian, apt-get install nodejs node-typescript\n"
+    golden(said.err)
     assert Path("mine/bot.ts").exists()
 
 
@@ -58,7 +59,7 @@ def test_a_new_bot_writes_into_its_folder_only(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("game", bundled_names())
-def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> None:
+def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str, golden: Golden) -> None:
     """A tournament against bundled bots, found by its name; one that is there already stays as it is."""
     made = terminal.arena(f"new-bot mine --game {game}")
     file = Path("tournaments/mine.yaml")
@@ -67,13 +68,13 @@ def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> Non
     shutil.rmtree("mine")
     again = terminal.arena(f"new-bot mine --game {game}")
 
-    assert "arena league run mine " in made.out
-    assert "arena league run mine " in again.out
+    golden(made.out)
+    golden(again.out)
     assert (tournament.game, tournament.players[0].name, len(tournament.players) > 1) == (game, "mine", True)
     assert file.read_text().endswith("# mine\n")
 
 
-def test_many_blocks_are_played_in_parallel_with_the_same_result(terminal: Terminal) -> None:
+def test_many_blocks_are_played_in_parallel_with_the_same_result(terminal: Terminal, golden: Golden) -> None:
     """Eleven blocks on all cores give what eleven blocks here give."""
     parallel = terminal.arena("match random random --game nim --seed 0 --blocks 11").out
     here = terminal.arena("match random random --game nim --seed 0 --blocks 11 --steps").out
@@ -82,26 +83,27 @@ def test_many_blocks_are_played_in_parallel_with_the_same_result(terminal: Termi
         return [" ".join(line.split()[:-1]) for line in text.splitlines() if re.match(r"\s+\d ", line)]
 
     assert table(parallel) == table(here)[-2:]
-    assert "22 of 22 matches" in parallel
+    golden(parallel)
     assert " takes " in here
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_person_plays_to_the_end(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
+def test_a_person_plays_to_the_end(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int, golden: Golden
+) -> None:
     """Wrong input is asked for again; the result and the way to play the same luck again are told."""
     monkeypatch.setattr("sys.stdin", io.StringIO("x\n0\n" + "1\n" * 30))
 
     said = terminal.arena(f"play random --game nim --seed s --seat {seat}", "--options", '{"heaps": [2, 3]}')
 
     assert said.code == 0
-    assert "'x' is not a number from 1 to " in said.out
-    assert re.search(r"you (win|lose), \d to \d", said.out)
+    golden(said.out)
     place = f" --seat {seat}" if seat else ""
     assert f"arena play random --seed s{place} --game nim --options '{{\"heaps\": [2, 3]}}'\n" in said.out
 
 
 def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """Seat 0, the default game, no options; also after a match that the person gives up."""
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
@@ -109,18 +111,19 @@ def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
     said = terminal.arena("play random --seed s")
 
     assert (said.code, "you forfeited: gave up" in said.out) == (0, True)
-    assert said.out.endswith("the same luck again:\narena play random --seed s\n")
+    golden(said.out)
 
 
-def test_a_bot_called_you_is_not_mistaken_for_the_person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_called_you_is_not_mistaken_for_the_person(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """A bot called `you` gets another name at the table than the person."""
     Path("you.py").write_text(bot_script())
     monkeypatch.setattr("click.prompt", lambda *_, **__: "1")
 
     said = terminal.arena("play ./you.py --game nim --isolation none")
 
-    assert "You sit in seat 0, against the-bot-you." in said.out
-    assert "the-bot-you: takes 1 from heap " in said.out
+    golden(said.out)
 
 
 def test_a_person_who_goes_away_interrupts(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +134,7 @@ def test_a_person_who_goes_away_interrupts(terminal: Terminal, monkeypatch: pyte
 
 
 def test_the_lists_tell_the_own_from_the_bundled(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, golden: Golden
 ) -> None:
     """The user's bots and tournaments come first; a bundled one of such a name is hidden, and each use says so."""
     monkeypatch.delenv("ARENA_BOTS")
@@ -143,10 +146,8 @@ def test_the_lists_tell_the_own_from_the_bundled(
     bots, tournaments = terminal.arena("bots").out, terminal.arena("tournaments").out
     ran = terminal.arena("league run nim --workers 1")
 
-    assert re.search(r"^random +1 +\w{8} +bots/ *$", bots, re.MULTILINE)
-    assert re.search(r"^random +1 +(\w{8}) +bundled +hidden by another random: write random@\1$", bots, re.MULTILINE)
-    assert re.search(r"^nim +nim +2 +tournaments/", tournaments, re.MULTILINE)
-    assert re.search(r"^nim +nim +\d+ +bundled, hidden ", tournaments, re.MULTILINE)
+    golden(bots)
+    golden(tournaments)
     assert ran.code == 0, ran.err
     assert [message.partition(" here; ")[0] for message in caplog.messages if "hides" in message] == [
         "nim is tournaments/nim.yaml",

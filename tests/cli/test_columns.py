@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from support.cli_arena import Terminal, commands
+from support.golden import Golden
 
 from arena.cli.options import page_width
 
@@ -60,12 +61,12 @@ def test_columns_that_cannot_be_shown_are_told(played: Terminal, command: str, s
     assert said in found.err
 
 
-def test_an_unknown_column_ends_a_league_before_its_first_match(terminal: Terminal) -> None:
+def test_an_unknown_column_ends_a_league_before_its_first_match(terminal: Terminal, golden: Golden) -> None:
     """An unknown column ends a league before its first match, not after the last."""
     said = terminal.league(flags="--columns nmae")
 
     assert said.code == 2
-    assert "--columns: unknown column" in said.err
+    golden(said.err)
     assert not (terminal.results / "arena.db").exists()
 
 

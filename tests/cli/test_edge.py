@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 from support.cli_arena import ROOT, Terminal
+from support.golden import Golden
 from support.tampering import opened
 
 from arena.cli import edge
@@ -42,12 +43,12 @@ def shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["bots", "--help", "league run nothing.yaml --help"])
-def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
+def test_stdout_on_a_full_disk(tmp_path: Path, command: str, golden: Golden) -> None:
     """A sentence and exit code 5; nothing from Python itself."""
     done = shell(tmp_path, f"arena {command} > /dev/full")
 
     assert done.returncode == 5
-    assert done.stderr.strip() == "error: stdout: No space left on device; make room, and give the same command again"
+    golden(done.stderr.strip())
 
 
 @pytest.mark.process
@@ -163,7 +164,9 @@ def test_a_fork_server_that_died_once_is_replaced(terminal: Terminal, monkeypatc
     assert (told.code, "4 of 4 matches" in told.out) == (0, True)
 
 
-def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_prerequisite_has_its_own_exit_code(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """No bwrap, no libseccomp, no physics engine: the sentence names it and what to do."""
     self_test.require_isolation.cache_clear()
     with monkeypatch.context() as patch:
@@ -179,9 +182,9 @@ def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkey
     self_test.require_isolation.cache_clear()
 
     assert [said.code for said in (bwrap, library, engine)] == [5, 5, 5]
-    assert "no bubblewrap 0.8.0" in bwrap.err
+    golden(bwrap.err)
     assert "libseccomp.so.2" in library.err
-    assert "MuJoCo is not installed" in engine.err
+    golden(engine.err)
 
 
 def aborted(cause: BaseException) -> click.exceptions.Abort:
@@ -273,7 +276,9 @@ def test_a_line_about_a_word_of_the_command_line_is_bounded(terminal: Terminal, 
     assert 0 < max(map(len, said.err.splitlines())) <= 2000
 
 
-def test_a_log_that_fails_to_the_end_costs_no_leaderboard(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_fails_to_the_end_costs_no_leaderboard(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """The last bytes of a log are written when it is closed: that fails, too, and is said once, with its name."""
     open_file = files.open_file
 
@@ -285,7 +290,7 @@ def test_a_log_that_fails_to_the_end_costs_no_leaderboard(terminal: Terminal, mo
     found = terminal.league()
 
     assert found.code == 0
-    assert "4 of 4 matches" in found.out
+    golden(found.out)
     assert re.findall(r"(\S+)\.log: cannot be written: \[Errno 28\]", found.err) == [
         str(terminal.results.absolute() / "logs" / "test")
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from support.golden import Golden
 from support.waiting import eventually
 
 pytestmark = pytest.mark.guest
@@ -55,12 +56,12 @@ def group_of(pid: int) -> str:
     return Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii").strip()
 
 
-def test_the_doctor_finds_a_control_group() -> None:
+def test_the_doctor_finds_a_control_group(golden: Golden) -> None:
     """The doctor finds a control group and reports no weakness."""
     said = arena("doctor")
 
     assert said.returncode == 0, said
-    assert "each bot has a control group" in said.stdout
+    golden(said.stdout)
     assert "WEAK" not in said.stdout
     assert eventually(lambda: not scopes(), PATIENCE_S)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 from support.cli_arena import Terminal, commands
+from support.golden import Golden
 
 from arena import __version__
 from arena.cli import COMMAND_MODULES, cli
@@ -107,7 +108,7 @@ def test_version(terminal: Terminal) -> None:
     assert terminal.arena("--version").out == f"arena, version {__version__}\n"
 
 
-def test_a_damaged_database_exits_with_1(terminal: Terminal) -> None:
+def test_a_damaged_database_exits_with_1(terminal: Terminal, golden: Golden) -> None:
     """A damaged database counts as a failed check: exit code 1."""
     terminal.results.mkdir()
     (terminal.results / "arena.db").write_bytes(b"x" * 200)
@@ -115,7 +116,7 @@ def test_a_damaged_database_exits_with_1(terminal: Terminal) -> None:
     said = terminal.arena("leaderboard")
 
     assert said.code == 1
-    assert "cannot be used: it is not an SQLite database" in said.err
+    golden(said.err)
 
 
 def test_results_that_cannot_be_written_exit_with_2(terminal: Terminal) -> None:

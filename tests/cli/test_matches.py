@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.golden import Golden
 
 START = '{"type":"match_start'
 pytestmark = pytest.mark.process
@@ -165,25 +166,24 @@ def judging(values: str) -> str:
     )
 
 
-def test_a_match_is_judged_by_a_bot_that_evaluates(terminal: Terminal, match: str) -> None:
+def test_a_match_is_judged_by_a_bot_that_evaluates(terminal: Terminal, match: str, golden: Golden) -> None:
     """Nim has no value of its own; a bot without the capability is named; wrong answers are counted."""
     own, other = terminal.arena(f"coach {match}"), terminal.arena(f"coach {match} --by random")
     for name, first in (("judge", 0.25), ("wrong", 2)):
         Path(f"{name}.py").write_text(judging(f"[{first}] + [0.5] * (len(m['legal']) - 1)"))
 
     assert (own.code, own.out) == (2, "")
-    assert "name a bot that evaluates with --by" in own.err
+    golden(own.err)
     assert (other.code, other.out) == (1, "")
     assert "random 1" in other.err
-    assert "does not evaluate" in other.err
+    golden(other.err)
     said, wrong = (
         terminal.arena(f"coach {match} mine --by ./judge.py"),
         terminal.arena(f"coach {match} --by ./wrong.py"),
     )
     assert (said.code, said.err) == (0, "")
-    assert "judged by the bot judge" in said.out
-    assert "better by 25.0 %: takes 2 from heap 0 (50.0 %)" in said.out
+    golden(said.out)
     assert (wrong.code, wrong.err) == (0, "")
-    assert "decisions, the analyst gave no values: malformed_reply" in wrong.out
+    golden(wrong.out)
     data = json.loads(terminal.arena(f"coach {match} --by ./judge.py --format json").out)
     assert {ledger["start"] for ledger in data["ledgers"]} == {0.5}

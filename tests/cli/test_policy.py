@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.cli_arena import Terminal
+from support.golden import Golden
 from support.hands import hands_on_offer
 
 from arena.conformance.play import played_table
@@ -70,7 +71,7 @@ def kit(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path("four/policy_kit.py"))
 
 
-def test_the_kit_calculates_as_numpy_does(kit: SimpleNamespace) -> None:
+def test_the_kit_calculates_as_numpy_does(kit: SimpleNamespace, golden: Golden) -> None:
     """The kit calculates as numpy does, with both number types, both array orders and nested lists."""
     numbers = [float(each) for each in RNG.integers(0, 2, 126)]
 
@@ -80,7 +81,7 @@ def test_the_kit_calculates_as_numpy_does(kit: SimpleNamespace) -> None:
     assert np.allclose(found, expected, rtol=1e-5)
     assert [kit.number_of({"column": each, "text": "x"}) for each in range(7)] == [*range(7)]
     saved(w0=np.zeros((2, 2), np.int64))
-    with pytest.raises(ValueError, match=r"w0.npy: found numbers of the kind <i8, expected float32 or float64"):
+    with golden.raises(ValueError):
         kit.Network("policy.npz")
 
 
@@ -140,11 +141,13 @@ class NeedsMore(ConnectFour):
         return [OUTSIDE + view["you"]]
 
 
-def test_an_encoding_that_needs_more_than_its_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoding_that_needs_more_than_its_source_is_refused(
+    monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """An encoding that needs more than its source is refused with the missing name."""
     monkeypatch.setattr("arena.operations.policy_bot.load_game", lambda _: NeedsMore())
 
-    with pytest.raises(SpecError, match="cannot be copied into a bot: name 'OUTSIDE' is not defined"):
+    with golden.raises(SpecError):
         encoding_of("connect_four", {})
 
 

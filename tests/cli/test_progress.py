@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from support.cli_arena import Terminal
+from support.golden import Golden
 from support.store_made import fill, tournament
 
 from arena.cli import edge
@@ -59,11 +60,11 @@ def test_a_drawn_line_fits_the_terminal(
     assert drawn.count("#") == drawn.count(".") - 1 == bar // 2 if bar else "[" not in drawn
 
 
-def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
+def test_a_league_that_goes_on_does_not_say_0_s_left(golden: Golden) -> None:
     """Before the first match of a run nobody knows."""
     progress = RunProgress(total=100, done=40, clock=Clock())
 
-    assert progress.counts.words() == "40/100 matches, 0.0/s"
+    golden(progress.counts.words())
 
 
 def test_finished_matches_are_told_apart_from_stored_ones() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.cli_arena import Terminal
 from support.cli_secret import PUBLIC, TELLTALE, begun, commitments, kept, league, records
+from support.golden import Golden
 from support.tampering import edit_record
 
 from arena.match.secret_luck import Secret
@@ -153,7 +154,7 @@ def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Ca
     assert terminal.arena("verify").code == 0
 
 
-def test_which_secret_files_are_taken(terminal: Terminal) -> None:
+def test_which_secret_files_are_taken(terminal: Terminal, golden: Golden) -> None:
     """None beside a public seed, none that was revealed here, and no other one while the league's own is in use."""
     Path("other.secret").write_text("ab" * 32)
     both = league(terminal, "--secret-file", "other.secret", seed=1)
@@ -165,11 +166,11 @@ def test_which_secret_files_are_taken(terminal: Terminal) -> None:
     options = terminal.arena("match random random --game nim --seed 1 --secret-file own.secret")
 
     assert [said.code for said in (both, other, own, garbage, options)] == [2] * 5
-    assert "has a public seed and a secret file was given" in both.err
-    assert "the file holds the one of" in other.err
-    assert "was revealed, and is never used again" in own.err
-    assert "league.yaml: this is no secret file" in garbage.err
-    assert "either --seed or --secret-file" in options.err
+    golden(both.err)
+    golden(other.err)
+    golden(own.err)
+    golden(garbage.err)
+    golden(options.err)
     assert len(kept()) == 1
 
 
@@ -204,7 +205,7 @@ def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dic
     assert "its secret gives" in said.out or "which is none of its league" in said.out
 
 
-def test_verify_finds_a_record_without_the_commitment_of_its_league(terminal: Terminal) -> None:
+def test_verify_finds_a_record_without_the_commitment_of_its_league(terminal: Terminal, golden: Golden) -> None:
     """Nobody gets around the comparison with the secret by leaving out which one it was."""
     begun(terminal)
     edit_record(terminal.results, "rotation = 1 AND block = 0", lambda record: record.pop("commitment"))
@@ -212,10 +213,10 @@ def test_verify_finds_a_record_without_the_commitment_of_its_league(terminal: Te
     said = terminal.arena("verify")
 
     assert said.code == 1
-    assert "has no commitment, and its league has" in said.out
+    golden(said.out)
 
 
-def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal) -> None:
+def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal, golden: Golden) -> None:
     """The results without the secrets: it is no problem, and not silent; with the revealed file it is checked."""
     begun(terminal)
     terminal.arena("league reveal test --to test.secret")
@@ -228,12 +229,12 @@ def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal)
     assert (without.code, given.code) == (0, 0)
     told = r"the luck of 4 matches not compared with the secret, or the public seed, of commitment \w{64}"
     assert re.search(told, without.out)
-    assert "the luck of 4 matches compared with the secret" in given.out
+    golden(given.out)
     assert "its secret gives" not in unnoticed.out
-    assert "its secret gives" in noticed.out
+    golden(noticed.out)
 
 
-def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
+def test_what_is_not_there_is_not_revealed(terminal: Terminal, golden: Golden) -> None:
     """`reveal` makes nothing for an unknown league, and overwrites no file."""
     nothing = terminal.arena("league reveal test")
     made = terminal.results.exists()
@@ -243,11 +244,11 @@ def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
 
     assert [said.code for said in (nothing, unknown, there)] == [2, 2, 2]
     assert not made
-    assert 'no league "tset"' in unknown.err
+    golden(unknown.err)
     assert "not revealed" in terminal.arena("league status").out
 
 
-def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
+def test_a_public_seed_is_called_what_it_is(terminal: Terminal, golden: Golden) -> None:
     """Every table, page, export and `show` names a public seed; there is nothing to reveal."""
     ran = league(terminal, seed=2026)
     match = terminal.first_match()
@@ -265,7 +266,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     }
     assert not Path("results/secrets").exists()
     assert revealed.code == 2
-    assert "nothing is secret" in revealed.err
+    golden(revealed.err)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Said, Terminal
 from support.cli_secret import TELLTALE, begun, kept, league, records
+from support.golden import Golden
 from support.tampering import opened
 from support.threads import play_in_threads
 
@@ -155,7 +156,7 @@ def test_the_secret_is_on_the_disk_before_the_first_bot_starts(
     assert Spy.synced == [True]
 
 
-def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal) -> None:
+def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal, golden: Golden) -> None:
     """A league whose secret cannot be kept does not play."""
     Path("results").mkdir()
     Path("results/secrets").write_text("")
@@ -163,5 +164,5 @@ def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal) -> No
     said = league(terminal)
 
     assert said.code == 1
-    assert "results/secrets is a plain file" in said.err
+    golden(said.err)
     assert "Traceback" not in said.err

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 from support.process_boxes import next_line, python_process
 
 pytestmark = pytest.mark.process
@@ -63,14 +64,14 @@ def test_impatience_does_not_disturb_the_clean_up(number: signal.Signals) -> Non
     assert (process.returncode, out, err) == (3, "", "")
 
 
-def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
+def test_a_clean_up_that_takes_too_long_is_cut_off(golden: Golden) -> None:
     """The next stop ends the program on the spot, with the same exit code and a sentence."""
     with stopped(clean_up_s=0) as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (3, "")
-    assert err == "interrupted again, before the end of the clean-up\n"
+    golden(err)
 
 
 def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.golden import Golden
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("toy_game")]
 
@@ -34,7 +35,9 @@ def test_a_block_has_a_match_for_every_rotation(terminal: Terminal) -> None:
     assert [each.split()[0] for each in total.split(", ")] == names
 
 
-def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_can_sit_at_a_table_of_four(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """In any seat, against three bots that sit around; the command for the same luck names them all."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: '{"mm": 7}')
     bots = " ".join(["./leaner.py"] * 3)
@@ -42,12 +45,11 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
     said = terminal.arena(f"play {bots} --game toy --seat 2 --seed 1", "--options", '{"rounds": 1}')
 
     assert said.code == 0, said.err
-    assert "You sit in seat 2, against leaner-1, leaner-2, leaner-3." in said.out
-    assert re.search(r"you lose, 7 to \d+ \(leaner-1\), \d+ \(leaner-2\), \d+\s+\(leaner-3\)", said.out)
+    golden(said.out)
     assert f"arena play {bots} --seed 1 --seat 2 --game toy" in said.out
 
 
-def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
+def test_show_writes_a_page_that_plays_the_match(terminal: Terminal, golden: Golden) -> None:
     """`show --to` writes one file with the block; the text stays on stdout, stderr says where the page is."""
     terminal.played()
     match = terminal.first_match()
@@ -57,7 +59,7 @@ def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
 
     page = Path("nim.html").read_text()
     assert (said.code, said.out) == (0, plain.out)
-    assert said.err == "the match plays in nim.html: open it in a browser\n"
+    golden(said.err)
     assert f'data-match="{match}"' in page
     assert page.count('arena_data("match-') == 2
 
@@ -84,7 +86,7 @@ def test_show_opens_the_page_in_a_browser(terminal: Terminal, monkeypatch: pytes
         path.unlink()
 
 
-def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> None:
+def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal, golden: Golden) -> None:
     """A player who did not sit there is refused, and so is the option without a page."""
     terminal.played()
     match = terminal.first_match()
@@ -92,8 +94,8 @@ def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> N
     said = [terminal.arena(f"show {match} {more}") for more in ("--private p0", "--to a.html --private nobody")]
 
     assert [one.code for one in said] == [2, 2]
-    assert "no page to show it on" in said[0].err
-    assert "the players of this match are " in said[1].err
+    golden(said[0].err)
+    golden(said[1].err)
     assert not Path("a.html").exists()
 
 

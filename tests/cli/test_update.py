@@ -10,6 +10,7 @@ import pytest
 import yaml
 from support.bot_source import bot_script
 from support.cli_arena import Said, Terminal
+from support.golden import Golden
 
 from arena.league.forecast import SampleTimes
 from arena.operations import plan_league
@@ -148,7 +149,7 @@ def test_a_terminal_is_asked(terminal: Terminal, monkeypatch: pytest.MonkeyPatch
     assert ("nothing was changed: league test goes on as it was" in said.err) == bool(code)
 
 
-def test_without_a_terminal_it_takes_a_yes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_it_takes_a_yes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """A script that says nothing must not drop matches."""
     begun(terminal)
     write("2")
@@ -157,7 +158,7 @@ def test_without_a_terminal_it_takes_a_yes(terminal: Terminal, monkeypatch: pyte
     said = league(terminal, "--update")
 
     assert said.code == 2
-    assert "there is no terminal to ask at: give --yes to agree" in said.err
+    golden(said.err)
     assert versions(terminal) == {"1"}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from distributed import Security
 from support.cli_arena import Terminal
+from support.golden import Golden
 
 from arena.cluster import link, serve
 from arena.cluster.serve import WorkerPlaces, keep_workers
@@ -15,7 +16,7 @@ from arena.league.tournament import ClusterSettings
 
 @pytest.mark.parametrize("line", ["doctor --cluster local:2", "compare random random --game nim --cluster local:2"])
 def test_workers_that_cannot_be_started_here_are_told(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str, golden: Golden
 ) -> None:
     """No more processes are allowed, for example, for which dask has an error of its own."""
     made, closed = list[FailingHere](), list[FailingHere]()
@@ -32,7 +33,7 @@ def test_workers_that_cannot_be_started_here_are_told(
     said = terminal.arena(f"{line} --isolation none" if "compare" in line else line)
 
     assert said.code == 5
-    assert "2 workers of dask did not start here, tried 3 times; at last: [Errno 11] Resource temporarily" in said.err
+    golden(said.err)
     assert len(made) == 3
     assert closed == made
 

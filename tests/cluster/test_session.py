@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.fake_cluster import OPENING, Waiting, jobs_and_bots
+from support.golden import Golden
 
 from arena.cluster import session
 from arena.cluster.messages import Dispatch, Opening, Welcome
@@ -30,7 +31,9 @@ def test_a_folder_of_bots_that_cannot_be_is_told(tmp_path: Path) -> None:
     assert told.refusal == f"{tmp_path / 'file' / 'none'}: File exists; choose another folder by ARENA_WORKER_CACHE"
 
 
-def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_at_the_machine_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """The machine has no room for temporary files, for example."""
 
     def full(_: Opening) -> Welcome:
@@ -38,7 +41,7 @@ def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(session, "_describe_machine", full)
 
-    assert "No space left on device" in met(Slot(tmp_path, Waiting)).refusal
+    golden(met(Slot(tmp_path, Waiting)).refusal)
 
 
 def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.cli_arena import Terminal
+from support.golden import Golden
 
 from arena.cluster.messages import Identity, decode_message, encode_message
 from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, report
@@ -79,12 +80,12 @@ def test_a_difference_is_told_with_the_machine(changes: dict[str, Any], status: 
     assert said in text
 
 
-def test_a_worker_that_does_not_tell_is_bad() -> None:
+def test_a_worker_that_does_not_tell_is_bad(golden: Golden) -> None:
     """The result contains the reason and the remedy."""
     (found,) = faults(SurveyedWorker("w1", why="ImportError: no arena"), HERE)
 
     assert found.status == "BAD"
-    assert "worker w1 does not tell: ImportError: no arena; install the same arena there" in found.text
+    golden(found.text)
 
 
 def test_a_report_travels_as_plain_values() -> None:
@@ -134,12 +135,13 @@ def test_an_address_that_is_none_is_told(terminal: Terminal, line: str, expected
 
 
 @pytest.mark.parametrize("line", ["doctor --cluster local:1", "worker tls://a:1", "league run first --cluster local:1"])
-def test_without_dask_each_command_says_so(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_without_dask_each_command_says_so(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str, golden: Golden
+) -> None:
     """Dask is an optional dependency."""
     monkeypatch.setitem(sys.modules, "distributed", None)
 
     said = terminal.arena(line)
 
     assert said.code == 2
-    assert "dask is not installed; `" in said.err
-    assert "-m pip install 'cryptography>=42' 'distributed>=" in said.err
+    golden(said.err)

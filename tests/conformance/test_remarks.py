@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
+from support.golden import Golden
 from support.scripted_bot import CLOCK, Message, answer, toy_bot, toy_match
 
 from arena.conformance.check import idle_remark, refusals_remark, timeouts_remark
@@ -29,23 +30,20 @@ def sailed(*leans: Any) -> MatchRecord:
     return toy_match(toy_bot(20, respond), toy_bot(30))
 
 
-def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
+def test_refused_answers_are_counted_by_reason_and_the_first_is_told(golden: Golden) -> None:
     """Refused answers of all matches are counted by reason; timeouts are not among them."""
     records = [sailed(), sailed(None, {"mm": 13}), sailed(TOO_FAR, {"cm": 1}, TOO_FAR)]
 
-    assert refusals_remark(records, BOT) == (
-        "refused answers: 3 illegal_action, 1 malformed_reply; by reason: 1 malformed_reply, 1 rotten, 2 too_far\n"
-        "m, step 6: the plank at 13 mm is rotten"
-    )
+    golden(refusals_remark(records, BOT))
 
 
-def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
+def test_reasons_are_those_of_the_refusals_that_were_kept(golden: Golden) -> None:
     """The remark counts all refusals, and says if it knows the reasons of some only."""
     odd = toy_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
 
     told = refusals_remark([toy_match(odd, toy_bot(30))], BOT)
 
-    assert told.startswith("refused answers: 6 illegal_action; by reason, of the first 5 of each match: ")
+    golden(told)
 
 
 def test_timeouts_are_counted() -> None:
@@ -56,13 +54,11 @@ def test_timeouts_are_counted() -> None:
     assert timeouts_remark([sailed(None), sailed(None, None)], BOT) == f"3 timeouts, {end}"
 
 
-def test_idle_time_is_told_of_the_worst_match() -> None:
+def test_idle_time_is_told_of_the_worst_match(golden: Golden) -> None:
     """The remark has the longest idle time and the limit; under a tenth of a second, or by wall time, there is none."""
     seats = [replace(sailed().seats[0], idle_ms=each) for each in (UNSET, 2500.0, 40.0)]
     terms = CLOCK.terms()
 
-    assert idle_remark(seats, terms) == (
-        "; in one match it was idle for 2.5 s while it owed answers, allowed are 10 s: it slept or waited"
-    )
+    golden(idle_remark(seats, terms))
     assert idle_remark(seats[::2], terms) == ""
     assert idle_remark(seats, replace(CLOCK, decides="wall").terms()) == ""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from support.golden import Golden
 from support.hostile_play import BARE, CLOCK, HOSTILE
 
 from arena.conformance.check import CheckPlan, CheckStep, StepVerdict, check_bot, check_draws
@@ -36,7 +37,7 @@ def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[CheckSt
     return list(check_bot(bot, CheckPlan(MatchSettings("nim", {}, CLOCK), check_draws(SECRET)), confinement))
 
 
-def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:
+def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec], golden: Golden) -> None:
     """Numbered from one, each with what it found; the baseline is explained once."""
     steps = steps_of(bot_of("honest"))
 
@@ -44,7 +45,7 @@ def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> No
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert all(step.detail for step in steps)
     texts = [step.text() for step in steps]
-    assert texts[0].startswith("  1  ok      starts, says hello")
+    golden(texts[0])
     assert all(re.search(r" (won 1 to 0|lost 0 to 1) against the baseline", text) for text in texts[:2])
     assert [text.endswith("against the baseline, which plays random legal actions") for text in texts].count(True) == 1
 
@@ -85,16 +86,16 @@ def test_a_broken_promise_ends_the_check(bot_of: Callable[[str], BotSpec], mode:
     assert detail in last.detail
 
 
-def test_a_failure_is_told_with_its_reason_first(bot_of: Callable[[str], BotSpec]) -> None:
+def test_a_failure_is_told_with_its_reason_first(bot_of: Callable[[str], BotSpec], golden: Golden) -> None:
     """As a person reads it: what was tried comes after it, indented; with the last lines and the stderr."""
     (step,) = steps_of(bot_of("exit-ill"))
     lines = step.text().splitlines()
 
-    assert lines[0] == "  1  FAILED  crash: the bot ended with exit code 3"
-    assert lines[1] == "             [tried: starts, says hello, is ready, plays a whole match in seat 0]"
+    golden(lines[0])
+    golden(lines[1])
     assert all(line.startswith(" " * 13) for line in lines[1:])
-    assert step.stderr == "Traceback: the table is empty\n"
-    assert "last lines (> to the bot, < from it):\n" in step.detail
+    golden(step.stderr)
+    golden(step.detail)
 
 
 def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> No
     assert "is a copy of" not in here.text()
 
 
-def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> None:
+def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path, golden: Golden) -> None:
     """A bot that can be started only so often, which takes one that may change its own file."""
     shutil.copy(HOSTILE.with_name("bot_player.py"), tmp_path)
     script = (
@@ -126,4 +127,4 @@ def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> 
     last = steps_of(read_bot(tmp_path), BARE)[-1]
 
     assert last.verdict is StepVerdict.FAILED
-    assert "is not executable" in last.detail
+    golden(last.detail)

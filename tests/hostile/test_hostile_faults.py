@@ -4,6 +4,7 @@ import re
 
 import pytest
 from msgspec.structs import replace
+from support.golden import Golden
 from support.hostile_play import CLOCK, WideNim, against, elapsed_s, hostile, is_gone, left_of
 from support.waiting import a_second
 
@@ -81,12 +82,12 @@ def test_who_ignores_everything_is_killed_after_the_grace() -> None:
     assert is_gone(lambda: left_of(bot))
 
 
-def test_who_has_much_to_say_at_the_end_can_say_it() -> None:
+def test_who_has_much_to_say_at_the_end_can_say_it(golden: Golden) -> None:
     """More than a pipe holds; nobody listens, but it is not killed for it."""
     bot = hostile("talk-at-quit")
     against(bot.bot_player)
 
-    assert bot.bot_player.close() == "ended with exit code 0"
+    golden(bot.bot_player.close())
 
 
 def test_a_kept_transcript_is_bounded() -> None:

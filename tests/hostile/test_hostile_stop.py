@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
+from support.golden import Golden
 from support.hostile_play import CLOCK, PONDERS, Guest, against, bot_with
 
 from arena.match.baseline import BaselinePlayer
@@ -54,13 +55,13 @@ def played(place: Path, code: str, times: int, clock: ClockSettings) -> tuple[Ma
 
 
 @pytest.mark.parametrize("decides", ["cpu", "wall"])
-def test_a_bot_that_runs_on_at_two_requests_is_ended(tmp_path: Path, decides: str) -> None:
+def test_a_bot_that_runs_on_at_two_requests_is_ended(tmp_path: Path, decides: str, golden: Golden) -> None:
     """The first time makes it watched; then its stops are confirmed, and all that it uses is counted."""
     record, _ = played(tmp_path, PONDERS, 99, replace(PATIENT, decides=decides))
 
     assert record.termination.value == "protocol_violation"
     assert record.fault is not None
-    assert "of CPU time while it was stopped" in record.fault.message
+    golden(record.fault.message)
     assert record.seats[0].moves <= 5
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.golden import Golden
 from support.league_made import RANDOM
 from support.scripted_bot import RandomBot
 from support.threads import play_in_threads
@@ -32,7 +33,7 @@ class Stopping(ThreadPoolExecutor):
 
 
 def test_says_which_round_is_on_and_who_won(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """Half played it shows the round and the most matches; at the end the ties and the winner."""
     path, results = tmp_path / "knockout.yaml", tmp_path / "results"
@@ -51,7 +52,7 @@ def test_says_which_round_is_on_and_who_won(
     ended = capsys.readouterr().out
 
     where = "round 2: semi-finals, 2 ties still level"
-    assert "of at most 18 matches stored; the same command continues" in stopped
+    golden(stopped)
     assert status.startswith(f"knockout: 4 of at most 18 matches, {where}, 4 players, game nim\n")
     assert sum(line.endswith(" wins the knockout") for line in ended.splitlines()) == 1
     assert ended.splitlines()[-1].startswith("history: 18:")

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from support.bot_source import bot_script
 from support.cli_arena import ROOT
+from support.golden import Golden
 from support.kernel_groups import group_of_version_1, limited, run_in
 from support.league_made import FakeBackend, played
 from support.made_matches import tournament
@@ -129,7 +130,7 @@ def test_what_a_machine_lacks_is_nobodys_loss(
     [MachineFault("no room"), MemoryError(), OSError(24, "Too many files")],
     ids=["room", "memory", "files"],
 )
-def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: Exception) -> None:
+def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: Exception, golden: Golden) -> None:
     """The exit code is that of the machine, and the message says that the same command continues."""
     stored: list[object] = []
     jobs_left = [2]
@@ -143,13 +144,15 @@ def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: 
     backend = FakeBackend(play, slots=1)
     league = tournament("ann", "bob", cycles=4, chunk_blocks=1)
 
-    with pytest.raises(MachineFault, match="what is stored is safe, and the same command continues"):
+    with golden.raises(MachineFault):
         play_jobs([jobs(league, {}, "none")], backend, commit=stored.extend)
     assert len(stored) == 2
     assert backend.closed == [True]
 
 
-def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_many_matches_fit_as_there_is_memory_and_processes_for(
+    monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """The smaller number counts; scratch folders of a bot count as its memory."""
     bots = [Limits(memory_mib=100, tasks=8, scratch_mib=0), Limits(memory_mib=100, tasks=8, scratch_mib=20)]
     need = room.room_for(bots, workers=1)
@@ -159,10 +162,10 @@ def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: p
         monkeypatch.setattr(room, "free_tasks", lambda tasks=tasks: tasks)
         assert room.matches_that_fit(bots) == count
     assert need.memory_mib >= 240
-    assert "processes and threads" in room.lack_of_room(need)
+    golden(room.lack_of_room(need))
 
 
-def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """As those of this machine: whoever asks for so many gets them, and matches that are void."""
     monkeypatch.setattr(playing, "matches_that_fit", lambda _: 1)
     monkeypatch.setattr("arena.cluster.backend.cluster_backend", lambda *_: FakeBackend(played))
@@ -172,7 +175,7 @@ def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.
     playing.backend_of(here, tournament(), BotStore(Path(), Path(), "none"), "none", FakeBackend(played), told.append)
 
     assert [type(event) for event in told] == [Warned]
-    assert "there is room for 1." in str(told[0])
+    golden(told[0])
 
 
 @pytest.mark.process

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from support.golden import Golden
 from support.made_matches import bot
 
 from arena.errors import SpecError
@@ -157,7 +158,7 @@ def test_blocks_per_pairing_are_cycles(tmp_path: Path) -> None:
     assert read(tmp_path, cycles=None, blocks_per_pairing=3) == read(tmp_path)
 
 
-def test_refuses_a_bot_for_another_game(tmp_path: Path) -> None:
+def test_refuses_a_bot_for_another_game(tmp_path: Path, golden: Golden) -> None:
     """A bot that names its games plays no other."""
     path = tmp_path / "league.yaml"
     path.write_text(yaml.safe_dump(GOOD))
@@ -169,11 +170,11 @@ def test_refuses_a_bot_for_another_game(tmp_path: Path) -> None:
         digest=picky.digest,
     )
 
-    with pytest.raises(SpecError, match=r"players\[0\]\.bot: picky plays shanghaien, not nim"):
+    with golden.raises(SpecError):
         read_tournament(path, lambda _: picky)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path, golden: Golden) -> None:
     """A file that is not there is a mistake of the command line."""
-    with pytest.raises(SpecError, match=r"none\.yaml: No such file"):
+    with golden.raises(SpecError):
         read_tournament(tmp_path / "none.yaml", find)

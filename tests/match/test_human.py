@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
+from support.golden import Golden
 from support.lottery import Lottery
 from support.scripted_bot import NIM, at_toy_game, match_of, toy_bot
 from support.toy_game import Lean, ToyGame
@@ -43,7 +44,7 @@ def match_with(terminal: Terminal, *, heaps: tuple[int, ...] = (2, 1)) -> MatchR
     return played(terminal, BaselinePlayer(), heaps=list(heaps))
 
 
-def test_a_human_plays_by_number_from_one() -> None:
+def test_a_human_plays_by_number_from_one(golden: Golden) -> None:
     """The third action is the only counter of heap 1; the rest follows by itself or by choice."""
     terminal = Terminal("3", "1")
     record = match_with(terminal)
@@ -53,19 +54,18 @@ def test_a_human_plays_by_number_from_one() -> None:
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
     text = "\n".join(terminal.shown)
     assert all(part in text for part in ("heap 0: oo (2)", "   3)  takes 1 from heap 1", "house: takes"))
-    assert "You sit in seat 0, against house." in terminal.shown
-    assert "Type the number of an action, ? for the rules and the keys, q to give up." in terminal.shown
-    assert terminal.shown[-1].startswith("\nthe game is over")
+    golden(terminal.shown)
+    golden(terminal.shown[-1])
 
 
-def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key() -> None:
+def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key(golden: Golden) -> None:
     """Only draws of dice are called dice."""
     terminal = Terminal("1")
     human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     match_of(BaselinePlayer(), human, game="lottery", seed=derive("p"), rules=Lottery())
 
     text = "\n".join(terminal.shown)
-    assert 'house: {"tickets": null}' in text
+    golden(text)
     assert re.search(r"^ticket: [01]$", text, re.MULTILINE)
     assert "dice" not in text
 
@@ -110,7 +110,7 @@ def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
     return next(step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat)
 
 
-def test_a_human_writes_down_what_cannot_be_listed() -> None:
+def test_a_human_writes_down_what_cannot_be_listed(golden: Golden) -> None:
     """The action is typed as the JSON of protocol.md; listed actions are still chosen by number."""
     terminal = Terminal('{"mm": 25}', "2")
     record = toy_match_with(terminal)
@@ -118,7 +118,7 @@ def test_a_human_writes_down_what_cannot_be_listed() -> None:
     assert own_lean(record).action.mm == 25
     assert record.steps[2].action.sail == 1  # type: ignore[union-attr]
     assert record.termination.value == "normal"
-    assert "your action as JSON; s: an example; p: Lean(mm=0)" in terminal.shown
+    golden(terminal.shown)
 
 
 @pytest.mark.parametrize(
@@ -157,15 +157,14 @@ def test_a_human_may_let_it_be() -> None:
     assert own_lean(record) == ActionStep(seat=0, action=Lean(0))
 
 
-def test_without_a_fault_policy_there_is_no_fallback_action() -> None:
+def test_without_a_fault_policy_there_is_no_fallback_action(golden: Golden) -> None:
     """The prompt does not offer one."""
     game = ToyGame()
     game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
     played(terminal, at_toy_game(toy_bot(), game), game=game, rounds=1)
 
-    assert "'p' is not a JSON object; ? for help" in terminal.shown
-    assert "your action as JSON; s: an example" in terminal.shown
+    golden(terminal.shown)
 
 
 def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None:
@@ -188,13 +187,13 @@ def test_giving_up_is_not_pardoned() -> None:
     assert (record.termination.value, record.ranks) == ("illegal_action", (1, 0))
 
 
-def test_a_human_hears_the_results_of_simulations() -> None:
+def test_a_human_hears_the_results_of_simulations(golden: Golden) -> None:
     """In the words of the game, as they come: before the next table, and after the last move too."""
     game = ToyGame()
     terminal = Terminal('{"mm": 40}', "1", "p")
     played(terminal, at_toy_game(toy_bot(30), game), game=game, rounds=2)
 
     told = terminal.shown.index("the float tips by 70")
-    assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"
-    assert terminal.shown[-2].startswith("the float tips by ")
+    golden(terminal.shown[told + 1])
+    golden(terminal.shown[-2])
     assert terminal.shown[-1].startswith("\nround ")

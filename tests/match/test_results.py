@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import msgspec
 import pytest
+from support.golden import Golden
 
 from arena.match.luck import MatchLuck
 from arena.match.record import (
@@ -84,19 +85,19 @@ def test_fractions_in_a_record() -> None:
 @pytest.mark.parametrize(
     "score", ['"1.5"', '"6/4"', '" 3/2"', '"3"', '"1/0"', "1.5", "true", "null", '"9e9"', '"9e999999999"']
 )
-def test_no_other_form_of_a_score_is_read(score: str) -> None:
+def test_no_other_form_of_a_score_is_read(score: str, golden: Golden) -> None:
     """One value has one form, so that no two records with the same content differ in their digests."""
     text = encode_record(record()).replace(b'"3/2"', score.encode())
     packed = join_packed("json+zlib", sha256(text).hexdigest(), zlib.compress(text))
 
-    with pytest.raises(ValueError, match="no record"):
+    with golden.raises(ValueError):
         unpack(packed)
 
 
 @pytest.mark.parametrize("match", ["m", "a-1", "a-1-2-3", "a--1", "a-x-1", "a-007-1", "a-\N{SUPERSCRIPT TWO}-1"])
-def test_a_record_of_no_pairing_is_no_result(match: str) -> None:
+def test_a_record_of_no_pairing_is_no_result(match: str, golden: Golden) -> None:
     """The key of a result is read from the id of its record."""
-    with pytest.raises(ValueError, match="no id of a match"):
+    with golden.raises(ValueError):
         result_of(record(match=match))
 
 
@@ -110,8 +111,8 @@ def test_a_record_of_no_pairing_is_no_result(match: str) -> None:
     ],
 )
 def test_a_forfeit_has_a_seat_at_fault_and_no_scores(
-    termination: Termination, scores: tuple[Fraction, ...] | None, at_fault: int | None
+    termination: Termination, scores: tuple[Fraction, ...] | None, at_fault: int | None, golden: Golden
 ) -> None:
     """A match that ended by the rules has scores, and no seat at fault."""
-    with pytest.raises(ValueError, match="does not fit scores and fault"):
+    with golden.raises(ValueError):
         msgspec.structs.replace(result_of(record()), termination=termination, scores=scores, at_fault=at_fault)

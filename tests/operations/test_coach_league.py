@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.golden import Golden
 from support.opinions import NIM_JUDGE
 from support.tampering import delete_match
 
@@ -40,12 +41,12 @@ def player(mistakes: LeagueMistakes, name: str) -> PlayerMistakes:
     return next(player for player in mistakes.players if player.name == name)
 
 
-def test_a_perfect_player_makes_no_mistake_and_a_random_one_does() -> None:
+def test_a_perfect_player_makes_no_mistake_and_a_random_one_does(golden: Golden) -> None:
     """Each mistake at Nim costs a whole win; the players stand in the order of the standings."""
     mistakes = coached()
 
     assert (mistakes.league, mistakes.judged, mistakes.stored, mistakes.failures) == ("test", 12, 12, {})
-    assert mistakes.by.startswith("the bot judge 1 (")
+    golden(mistakes.by)
     perfect, guessing = player(mistakes, "p1"), player(mistakes, "p0")
     assert mistakes.players[0] == perfect
     assert (perfect.matches, perfect.blocks, perfect.mistakes, perfect.unjudged) == (8, 4, 0, 0)
@@ -144,13 +145,13 @@ def test_sensible_errs_less_than_greedy_and_random(terminal: Terminal, judges: t
     assert best.value < sensible.value
 
 
-def test_the_command_prints_the_cost_of_a_decision_beside_the_rating(league: Terminal) -> None:
+def test_the_command_prints_the_cost_of_a_decision_beside_the_rating(league: Terminal, golden: Golden) -> None:
     """As a table, and as JSON with all numbers; a match and a league at once are refused."""
     table = league.arena("coach --league test --by ./judge.py")
     data = json.loads(league.arena("coach --league test --by ./judge.py --format json").out)
 
     assert (table.code, table.err) == (0, "")
-    assert table.out.startswith("test: 12 of 12 matches\njudged by the bot judge")
+    golden(table.out)
     assert [line.split()[0] for line in table.out.splitlines()[6:]] == [one["name"] for one in data["players"]]
     assert data["players"][0]["cost"]["value"] == 0.0
     for line in ("coach", f"coach {league.first_match()} --league test", f"coach {league.first_match()} --matches 3"):

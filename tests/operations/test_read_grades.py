@@ -10,6 +10,7 @@ import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 from support.course_made import hand_in, play_course
+from support.golden import Golden
 from support.tampering import delete_match
 
 from arena.errors import SpecError
@@ -57,7 +58,7 @@ def test_the_author_is_the_owner_of_the_bot_that_played(course: Terminal) -> Non
     assert {name: grade.author for name, grade in graded(league="other").items()} == {"ada": "", "random": ""}
 
 
-def test_every_number_is_that_of_another_page(course: Terminal) -> None:
+def test_every_number_is_that_of_another_page(course: Terminal, golden: Golden) -> None:
     """Rank and faults are those of the leaderboard, score and `better` of the matrix, costs of the coach."""
     rows = lines(course, "grades --yardstick random")
     assert all(row["cost"] == row["judged"] == row["judge"] == "" for row in rows.values())
@@ -83,7 +84,7 @@ def test_every_number_is_that_of_another_page(course: Terminal) -> None:
         assert int(row["faults"]) == sum(int(row[kind]) for kind in kinds)
         assert float(row["cost"]) == costs[name]["cost"]["value"]
         assert row["judged"] == str(costs[name]["matches"]) == "12"
-        assert row["judge"].startswith("the bot judge 1 (")
+        golden(row["judge"])
         if name != "random":
             ends = ("score", "score_low", "score_high")
             assert [float(row[end]) for end in ends] == [against[name][end] for end in ends]
@@ -113,7 +114,7 @@ def test_the_costs_are_those_of_the_latest_judge_of_all_players() -> None:
     assert {path: path.read_bytes() for path in partial.iterdir()}.items() <= before.items()
 
 
-def test_an_incomplete_league_is_a_warning(course: Terminal) -> None:
+def test_an_incomplete_league_is_a_warning(course: Terminal, golden: Golden) -> None:
     """On stderr, so that a mark book gets the table alone."""
     events: list[Event] = []
     read_grades(ReadGrades(yardstick="random"), events.append)
@@ -122,29 +123,28 @@ def test_an_incomplete_league_is_a_warning(course: Terminal) -> None:
 
     read_grades(ReadGrades(yardstick="random"), events.append)
     assert events == [Warned("league test is incomplete: 12 of 24 matches")]
-    assert "12 of 24" in course.arena("grades --yardstick random").err
+    golden(course.arena("grades --yardstick random").err)
 
 
-def test_unknown_names_are_refused(course: Terminal) -> None:
+def test_unknown_names_are_refused(course: Terminal, golden: Golden) -> None:
     """The known players are listed; the yardstick has no default."""
-    with pytest.raises(SpecError, match=r'--yardstick: .*unknown player "rnadom"; known: ada, ben, random, guest'):
+    with golden.raises(SpecError):
         graded(yardstick="rnadom")
-    with pytest.raises(SpecError, match="no league"):
+    with golden.raises(SpecError):
         graded(league="other")
-    assert "Missing option '--yardstick'" in course.arena("grades test").err
+    golden(course.arena("grades test").err)
 
 
-def test_people_get_a_table_with_its_meanings(course: Terminal) -> None:
+def test_people_get_a_table_with_its_meanings(course: Terminal, golden: Golden) -> None:
     """Below it stands what scores are against, and whose judgements the costs are."""
     plain = course.arena("grades --yardstick random --format table").out
     wide = course.arena("grades --yardstick random --format table --columns all").out
     page = course.arena("grades --yardstick random --format markdown --columns author,faults").out
 
     assert [line.split()[1] for line in plain.splitlines()[3:7] if "ad" in line] == ["ada"]
-    assert "test: scores are against random" in plain
-    assert "no costs: no judge has judged matches of all players; `arena coach --league test` does" in plain
+    golden(plain)
     assert "Holm's correction" in wide
-    assert page.startswith("| author   |   faults |")
+    golden(page)
 
 
 def test_no_spreadsheet_computes_the_name_of_an_author(terminal: Terminal) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.golden import Golden
 
 from arena.errors import HarnessFault, OutOfTime
 from arena.process.clock import CpuClock, MoveClock
@@ -93,13 +94,13 @@ def test_too_much_of_what_decides_loses(times: Times, decides_cpu: bool, kind: s
         move.stop()
 
 
-def test_the_backstop_ends_who_uses_no_cpu_time(times: Times) -> None:
+def test_the_backstop_ends_who_uses_no_cpu_time(times: Times, golden: Golden) -> None:
     """A bot that sleeps runs into real time."""
     move = clock(times)
     let_pass(move, times, 4.0)
     times.after(cpu_s=0.125, wall_s=0.5)
 
-    with pytest.raises(OutOfTime, match=r"no answer within 4.0 s of wall time \(125 ms of CPU time\)"):
+    with golden.raises(OutOfTime):
         move.wait_s()
 
 
@@ -174,7 +175,9 @@ def test_a_look_that_comes_late_is_no_time_of_the_bot(times: Times) -> None:
 
 @pytest.mark.parametrize("look", ["stop", "wait_s", "pause", "look"])
 @pytest.mark.parametrize("decides_cpu", [True, False])
-def test_a_suspension_since_the_last_look_makes_the_match_void(times: Times, look: str, decides_cpu: bool) -> None:
+def test_a_suspension_since_the_last_look_makes_the_match_void(
+    times: Times, look: str, decides_cpu: bool, golden: Golden
+) -> None:
     """Whatever the clocks say of the bot: while the referee stood still they say nothing."""
     asked: list[float] = []
 
@@ -187,7 +190,7 @@ def test_a_suspension_since_the_last_look_makes_the_match_void(times: Times, loo
     move.look()
     times.after(cpu_s=9.0, wall_s=4.25)
 
-    with pytest.raises(HarnessFault, match=r"suspended for 4.0 s .* while a bot owed an answer"):
+    with golden.raises(HarnessFault):
         getattr(move, look)()
     assert asked == [5000.25]
 
@@ -224,16 +227,16 @@ def idle(times: Times, seconds: float, **more: Any) -> MoveClock:
     return move
 
 
-def test_idle_time_beyond_the_bank_loses(times: Times) -> None:
+def test_idle_time_beyond_the_bank_loses(times: Times, golden: Golden) -> None:
     """Exactly the bank is in time; the sentence tells of sleeping, waiting and flushing."""
     move = idle(times, 2.0)
     assert move.idle_s == 2.0
     times.after(wall_s=0.25)
     move.asleep_s += 0.25
 
-    with pytest.raises(OutOfTime, match="the idle bank of this match is empty") as late:
+    with golden.raises(OutOfTime) as late:
         move.wait_s()
-    assert "do not sleep" in late.value.hint
+    golden(late.value.hint)
 
 
 def test_idle_time_is_at_most_wall_time_less_cpu_time(times: Times) -> None:

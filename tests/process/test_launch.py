@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 
 from arena.errors import Crashed
 from arena.process.launch import START_HINT, BotFolder, find_program
@@ -40,33 +41,33 @@ def test_a_name_is_looked_up_on_the_path(tmp_path: Path) -> None:
     assert found(tmp_path, "sh") == shutil.which("sh", path=PATH)
 
 
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+def test_a_program_that_is_not_there(tmp_path: Path, golden: Golden) -> None:
     """The message contains command, folder and remedy."""
     said = refusal(tmp_path, "cobol", "bot.cob")
 
-    assert said.message == "cannot start `cobol bot.cob` in ./my bot: no program 'cobol' there or on the PATH"
-    assert said.hint == "install 'cobol', or correct `command` in bot.yaml"
+    golden(said.message)
+    golden(said.hint)
 
 
-def test_a_file_that_may_not_be_run(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_run(tmp_path: Path, golden: Golden) -> None:
     """The message contains the command that makes it executable."""
     script(tmp_path, mode=0o644)
 
     said = refusal(tmp_path, "./bot")
 
-    assert said.message.endswith(": ./my bot/bot is not executable")
-    assert said.hint == "run `chmod +x './my bot/bot'` and try again"
+    golden(said.message)
+    golden(said.hint)
 
 
-def test_a_file_of_a_bot_that_nobody_gave_a_path_for(tmp_path: Path) -> None:
+def test_a_file_of_a_bot_that_nobody_gave_a_path_for(tmp_path: Path, golden: Golden) -> None:
     """Such as an installed one, found by its hash: the path of the copy would lead its author to the wrong file."""
     script(tmp_path, mode=0o644)
 
     with pytest.raises(Crashed) as caught:
         find_program(["./bot"], BotFolder(str(tmp_path)), PATH, None)
 
-    assert caught.value.message == "cannot start `./bot` in the bot's folder: ./bot is not executable"
-    assert caught.value.hint == "run `chmod +x ./bot` in the bot's folder and try again"
+    golden(caught.value.message)
+    golden(caught.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -105,16 +106,16 @@ def test_a_file_that_may_be_run_but_not_read(tmp_path: Path) -> None:
     assert found(tmp_path, "./bot").endswith("/bot")
 
 
-def test_what_bots_do_not_see_is_told_as_that(tmp_path: Path) -> None:
+def test_what_bots_do_not_see_is_told_as_that(tmp_path: Path, golden: Golden) -> None:
     """Programs and interpreters outside the folder; what lies inside is always seen."""
     script(tmp_path, "elsewhere", first="#!/bin/sh")
     script(tmp_path, "own", first="#!./me")
     script(tmp_path, "me", first="\x7fELF")
 
-    assert "no program 'sh' there or on the PATH" in refusal(tmp_path, "sh", roots=()).message
-    assert "leads out of what bots see of this machine" in refusal(tmp_path, "/usr/bin/env", roots=()).message
+    golden(refusal(tmp_path, "sh", roots=()).message)
+    golden(refusal(tmp_path, "/usr/bin/env", roots=()).message)
     asked = refusal(tmp_path, "./elsewhere", roots=()).message
-    assert "asks for the interpreter /bin/sh, which bots do not see" in asked
+    golden(asked)
     assert found(tmp_path, "./own", roots=()).endswith("/own")
 
 
@@ -208,12 +209,12 @@ def test_a_runtime_behind_a_link_lies_where_it_is_bound(tmp_path: Path) -> None:
     assert sight.find(f"{tmp_path}/real/java") is None
 
 
-def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
+def test_what_was_started_is_described_for_its_author(tmp_path: Path, golden: Golden) -> None:
     """The text contains the command as typed, the folder, the program and its interpreter."""
     script(tmp_path, first="#!/usr/bin/env python3")
     place = BotFolder(str(tmp_path), GIVEN)
 
     _, text = find_program(["./bot", "two words"], place, PATH, None)
 
-    assert text == "`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
+    golden(text)
     assert "interpreter" not in find_program(["cat"], place, PATH, None)[1]

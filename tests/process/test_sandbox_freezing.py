@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 from support.process_boxes import (
     FORKING,
     TICK_S,
@@ -53,12 +54,12 @@ def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
         assert eventually(lambda: cpu_of_all_s(process) - before_s > 5 * TICK_S)
 
 
-def test_a_frozen_bot_is_given_its_time_to_end(tmp_path: Path) -> None:
+def test_a_frozen_bot_is_given_its_time_to_end(tmp_path: Path, golden: Golden) -> None:
     """It is resumed and reads the end of its input."""
     with talking(folder_of(tmp_path, bot_py=f"{ANSWER}import sys\nsys.exit(7)\n")) as (channel, _):
         ask(channel)
 
-        assert channel.close(10.0) == "ended with exit code 7"
+        golden(channel.close(10.0))
 
 
 def test_a_request_larger_than_the_pipe_thaws_the_bot(tmp_path: Path) -> None:

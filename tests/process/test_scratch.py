@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 
 from arena.process import scratch
 from arena.process.scratch import scratch_folder
@@ -53,8 +54,8 @@ def test_a_leftover_that_goes_is_no_news(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr, leftover.exists()) == ("", "", False)
 
 
-def test_an_error_inside_comes_out_as_it_is(tmp_path: Path) -> None:
-    with pytest.raises(BlockingIOError, match="no more processes"), scratch_folder("arena-play-", tmp_path):
+def test_an_error_inside_comes_out_as_it_is(tmp_path: Path, golden: Golden) -> None:
+    with golden.raises(BlockingIOError), scratch_folder("arena-play-", tmp_path):
         raise BlockingIOError("no more processes")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 from support.process_boxes import ask, folder_of, host_python, in_a_box, open_files, ran_command, started, talking
 
 from arena.errors import HarnessFault
@@ -63,13 +64,13 @@ def test_a_user_is_given_back(tmp_path: Path) -> None:
 
 
 @as_root
-def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
+def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path, golden: Golden) -> None:
     """The reason of the failure does not matter."""
     folder = folder_of(tmp_path / "closed", bot_py="")
     folder.chmod(0o700)
     before = set(users._taken)
 
-    with pytest.raises(HarnessFault, match="can be read by its owner only"), started(folder):
+    with golden.raises(HarnessFault), started(folder):
         pass
 
     assert users._taken == before
@@ -77,11 +78,11 @@ def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
 
 @as_root
 @pytest.mark.usefixtures("all_but_two")
-def test_more_bots_than_users_are_refused() -> None:
+def test_more_bots_than_users_are_refused(golden: Golden) -> None:
     """The message contains the number of users."""
     last = [users.acquire_uid() for _ in range(2)]
 
-    with pytest.raises(HarnessFault, match="more than 64 bots at once"):
+    with golden.raises(HarnessFault):
         users.acquire_uid()
 
     for uid in last:

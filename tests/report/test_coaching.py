@@ -5,6 +5,7 @@ from inspect import cleandoc
 
 import msgspec
 from msgspec.structs import replace
+from support.golden import Golden
 from support.opinions import analyst, nim_values, opinion
 from support.scripted_bot import ScriptedBot, answer, match_of, only, seated
 
@@ -53,17 +54,15 @@ def test_the_data_has_every_decision() -> None:
     assert [ledger["payoff"] for ledger in data["ledgers"]] == [0.0, 1.0]
 
 
-def test_faults_and_errors_stand_with_a_mistake() -> None:
+def test_faults_and_errors_stand_with_a_mistake(golden: Golden) -> None:
     """A forfeit has no action; a value that was sampled has its error."""
     forfeit = JudgedDecision(3, 0, "", "timeout", best="takes 1", best_value=0.75)
     sampled = JudgedDecision(
         4, 1, "rolls", "illegal_action", best="stays", chosen_value=0.5, best_value=0.7, error=0.02
     )
 
-    assert mistake_text(forfeit) == "(forfeits after a fault: timeout); better by 75.0 %: takes 1 (75.0 %)"
-    assert mistake_text(sampled) == (
-        "rolls (stands in after a fault: illegal_action); better by 20.0 ±2.0 %: stays (70.0 %)"
-    )
+    golden(mistake_text(forfeit))
+    golden(mistake_text(sampled))
 
 
 def test_a_second_judge_stands_below_the_costliest_decisions() -> None:

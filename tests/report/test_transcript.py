@@ -3,6 +3,7 @@
 import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
+from support.golden import Golden
 from support.report_made import record
 from support.scripted_bot import answer, stored_toy_match, toy_bot
 from support.toy_game import ToyGame, ToySimulator
@@ -16,41 +17,38 @@ from arena.report.transcript import dialogue_lines, luck_lines, refusal_lines, r
 pytestmark = pytest.mark.usefixtures("toy_game")
 
 
-def test_tells_players_steps_and_result() -> None:
+def test_tells_players_steps_and_result(golden: Golden) -> None:
     """Head, numbered steps, the end of the game, who won, and the use of time."""
     played = record()
 
     lines = list(transcript(played, every_state=False))
 
-    assert lines[0] == "match m-0-0: nim, rules 1, isolation none"
+    golden(lines[0])
     assert lines[1:3] == ["seat 0: ann (ann-hash)", "seat 1: bob (bob-hash)"]
-    assert lines[4].startswith("   1  seat 0 ann takes ")
+    golden(lines[4])
     assert lines[4].endswith("# 'half'")
     assert sum(" takes " in line for line in lines) == len(played.steps)
     assert any(line.strip() == "the game is over" for line in lines)
     assert "wins: " in "\n".join(lines)
-    assert "stray lines ignored" in lines[-1]
+    golden(lines[-1])
 
 
-def test_a_match_by_other_rules_is_told_as_it_was_recorded() -> None:
+def test_a_match_by_other_rules_is_told_as_it_was_recorded(golden: Golden) -> None:
     """Head, why it is not replayed, each step by its record, the result; a note or a name in it stays one line."""
     played = record()
     old = replace(played, rules="0")
 
     lines = list(transcript(old, every_state=True))
 
-    assert lines[0] == "match m-0-0: nim, rules 0, isolation none"
-    assert lines[4] == (
-        "played by rules 0 of nim; this arena plays rules 1 and cannot replay it;"
-        " so this is told as it was recorded, without positions"
-    )
-    assert lines[6].startswith('   1  seat 0 ann {"heap":')
+    golden(lines[0])
+    golden(lines[4])
+    golden(lines[6])
     assert lines[6].endswith("# 'half'")
     assert len([line for line in lines if " seat " in line and "{" in line]) == len(played.steps)
     assert lines[-3:] == list(transcript(played, every_state=False))[-3:]
 
 
-def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
+def test_chance_and_simulations_of_other_rules_are_told_by_their_keys(golden: Golden) -> None:
     """Outcomes stand in the record, results are a matter of the game."""
     steps = (
         ChanceStep(key="roll/1", outcome=(3, 4)),
@@ -61,15 +59,15 @@ def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
 
     lines = list(transcript(old, every_state=False))
 
-    assert lines[4].startswith("played by rules 1 of chess, a game that this arena does not have; ")
+    golden(lines[4])
     assert lines[6:9] == ["   1  chance roll/1: 3 4", "   2  chance deck: 48 items", "   3  simulation x"]
 
 
-def test_explains_a_forfeit() -> None:
+def test_explains_a_forfeit(golden: Golden) -> None:
     """The text has the bot at fault, the reason, its answer, and the last lines both ways."""
     text = "\n".join(transcript(record(cheats=True), every_state=False))
 
-    assert "seat 0 cheat forfeits (illegal_action): action 999 is not an index in `legal`" in text
+    golden(text)
     assert '"action": 999' in text
 
 
@@ -78,10 +76,10 @@ def test_a_game_without_a_value_has_no_lines_of_luck() -> None:
     assert [*luck_lines(record())] == []
 
 
-def test_a_result_is_one_line() -> None:
+def test_a_result_is_one_line(golden: Golden) -> None:
     """Names with points, or the fault."""
     assert result_line(record()).startswith("m-0-0  ann ")
-    assert result_line(record(cheats=True)).startswith("m-0-0  cheat v bob  cheat forfeits (illegal_action): ")
+    golden(result_line(record(cheats=True)))
     assert len({result_line(replace(record(), match="x"))}) == 1
 
 
@@ -91,23 +89,24 @@ def refused_and_late() -> MatchRecord:
     return stored_toy_match(toy_bot(), toy_bot(), toy_bot(odd=lambda _message, number: odd.get(number)), rounds=2)
 
 
-def test_tells_results_of_simulations_and_fallback_actions() -> None:
+def test_tells_results_of_simulations_and_fallback_actions(golden: Golden) -> None:
     """Results are in the words of the game; the faults of each bot are counted at the end."""
     lines = list(transcript(refused_and_late(), every_state=False))
 
-    assert "   6  simulation tip/1: the float tips by 40" in lines
-    assert "   3  seat 2 cid Lean(mm=0) (stands in after a fault: timeout)" in lines
-    assert lines[-3].endswith("slowest 0.0 ms; faults after which the game went on: 1 illegal_action, 1 timeout")
+    golden(lines)
+    golden(lines[-3])
     assert not any("went on" in line for line in lines[-5:-3])
 
 
-def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(
+    monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """The line has only the key."""
     monkeypatch.setattr(ToySimulator, "describe_result", lambda *_: "")
 
     lines = list(transcript(stored_toy_match(), every_state=False))
 
-    assert "   6  simulation tip/1" in lines
+    golden(lines)
 
 
 def test_a_decision_of_several_has_one_state() -> None:
@@ -179,23 +178,23 @@ def older(played: MatchRecord) -> MatchRecord:
     return replace(played, seats=tuple(replace(seat, requests=UNSET, lines=UNSET) for seat in played.seats))
 
 
-def test_each_request_has_its_times_and_what_did_not_count() -> None:
+def test_each_request_has_its_times_and_what_did_not_count(golden: Golden) -> None:
     """The table has a line for each answer; its bank is the value that the bot was sent."""
     played = record()
     told = list(time_lines(played))
 
-    assert told[1].startswith("seat 0 ann, by request: ")
+    golden(told[1])
     assert sum(line.split()[:1] == ["1"] for line in told) == len(played.seats)
     assert sum(line[:1] == " " and line.split()[0].isdigit() for line in told) == sum(s.moves for s in played.seats)
     assert any("stray" in line for line in told)
     assert all("1000.000" in line for line in told if line.split()[:1] == ["1"])
 
 
-def test_all_lines_are_told_request_by_request_and_printable() -> None:
+def test_all_lines_are_told_request_by_request_and_printable(golden: Golden) -> None:
     """Each request has its step and its time; each line has its direction."""
     told = list(dialogue_lines(record(), 0))
 
-    assert told[0] == "m-0-0, seat 0 ann, all lines as they went over the wire:"
+    golden(told[0])
     assert told[2:4] == ["start", next(line for line in told if line.startswith('> {"type":"hello"'))]
     assert any(line.startswith("step 1, request 1: 0.000 ms CPU, ") for line in told)
     assert told[-1].startswith('> {"type":"match_end"')
@@ -215,7 +214,7 @@ def test_the_lines_of_one_step_are_those_of_its_requests() -> None:
     assert len(told) < len(list(dialogue_lines(played, 0))) / 2
 
 
-def test_lines_that_are_not_those_of_the_day_say_so() -> None:
+def test_lines_that_are_not_those_of_the_day_say_so(golden: Golden) -> None:
     """Other lines than those of the checksum, and lines that were not kept."""
     played = record()
     first = played.seats[0]
@@ -227,18 +226,18 @@ def test_lines_that_are_not_those_of_the_day_say_so() -> None:
         next(iter(dialogue_lines(replace(played, seats=(each, *played.seats[1:])), 0))) for each in (other, cut)
     )
 
-    assert wrong.endswith("all lines, but NOT as they went over the wire:")
-    assert "all lines but 3 of the bot's own" in short
+    golden(wrong)
+    golden(short)
 
 
-def test_older_records_and_other_rules_say_why_not() -> None:
+def test_older_records_and_other_rules_say_why_not(golden: Golden) -> None:
     """Lines where the match cannot be played again; neither times nor lines of a record that keeps neither."""
     played = record()
 
-    with pytest.raises(CheckFailed, match="without times by request"):
+    with golden.raises(CheckFailed):
         list(time_lines(older(played)))
-    with pytest.raises(CheckFailed, match="without what its lines could be made from"):
+    with golden.raises(CheckFailed):
         list(dialogue_lines(older(played), 0))
-    with pytest.raises(CheckFailed, match="played by rules 0 of nim"):
+    with golden.raises(CheckFailed):
         list(dialogue_lines(replace(played, rules="0"), 0))
     assert list(time_lines(replace(played, rules="0"))) == list(time_lines(played))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from support.golden import Golden
 from support.statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
@@ -71,18 +72,18 @@ def test_no_such_block_score(score: float) -> None:
 
 
 @pytest.mark.parametrize("matches", [(), (0.3, 1.0), (math.nan, 0.0), (1.0, 2.0)])
-def test_no_such_match_score(matches: tuple[float, ...]) -> None:
+def test_no_such_match_score(matches: tuple[float, ...], golden: Golden) -> None:
     """A block needs matches, and each has a score of 0, 1/2 or 1."""
-    with pytest.raises(ValueError, match=r"expected .*, found (none|0\.3|nan|2\.0)"):
+    with golden.raises(ValueError):
         block_score(matches)
 
 
 @pytest.mark.parametrize("numbers", [(), (1, 2), (1, 2, 3, 4), (1, -1, 0), (1, 2, 0.5), (1, 2, math.nan)])
-def test_no_such_counts(numbers: tuple[int, ...]) -> None:
+def test_no_such_counts(numbers: tuple[int, ...], golden: Golden) -> None:
     """Counts are 3 or 5 whole numbers, none below 0: only single matches and pairs are counted by result."""
     with pytest.raises(ValueError, match="counts"):
         Counts(numbers)
-    with pytest.raises(ValueError, match="found 3"):
+    with golden.raises(ValueError):
         Counts.none(3)
 
 
@@ -217,9 +218,9 @@ def test_estimates_mirror(counts: Counts) -> None:
 
 
 @pytest.mark.parametrize("matches", [1, 2])
-def test_no_blocks_no_estimate(matches: int) -> None:
+def test_no_blocks_no_estimate(matches: int, golden: Golden) -> None:
     """Without a block an estimate raises ValueError."""
-    with pytest.raises(ValueError, match="expected at least one block to estimate from, found none"):
+    with golden.raises(ValueError):
         estimate(Counts.none(matches))
 
 
@@ -234,13 +235,13 @@ def test_margins_by_hand() -> None:
     assert found.superiority == pytest.approx(0.921350, abs=1e-6)
 
 
-def test_margins_without_spread_tell_only_their_mean() -> None:
+def test_margins_without_spread_tell_only_their_mean(golden: Golden) -> None:
     """Equal margins have a mean and no other estimate; without a block there is none."""
     found = estimate_margin(moments_of([0.1] * 7), matches=2)
 
     assert (found.margin.value, found.normalised, found.superiority) == (0.1, None, None)
     assert not found.margin.is_bounded
-    with pytest.raises(ValueError, match="found none"):
+    with golden.raises(ValueError):
         estimate_margin(Moments(), matches=2)
 
 

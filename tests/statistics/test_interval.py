@@ -5,6 +5,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.golden import Golden
 
 from arena.statistics.distributions import Z_95, t_quantile
 from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
@@ -27,8 +28,8 @@ def test_the_quantile_of_infinitely_many_degrees_is_the_normal_one() -> None:
 
 
 @pytest.mark.parametrize(("degrees", "probability"), [(0, 0.9), (-1, 0.9), (math.nan, 0.9), (3, 1.0), (3, 0.4)])
-def test_a_quantile_that_is_none_is_refused(degrees: float, probability: float) -> None:
-    with pytest.raises(ValueError, match="expected degrees above 0"):
+def test_a_quantile_that_is_none_is_refused(degrees: float, probability: float, golden: Golden) -> None:
+    with golden.raises(ValueError):
         t_quantile(degrees, probability)
 
 
@@ -102,10 +103,10 @@ def test_degrees_of_freedom_by_hand() -> None:
 @pytest.mark.parametrize(
     ("value", "error", "blocks"), [(1.1, 0.1, 3), (0.5, -0.1, 3), (0.5, math.nan, 3), (0.5, 0.1, 0)]
 )
-def test_what_is_no_estimate_is_refused(value: float, error: float, blocks: int) -> None:
-    with pytest.raises(ValueError, match="no estimate"):
+def test_what_is_no_estimate_is_refused(value: float, error: float, blocks: int, golden: Golden) -> None:
+    with golden.raises(ValueError):
         interval(value, error, degrees=2, blocks=blocks, lowest=0, highest=1)
-    with pytest.raises(ValueError, match="found none"):
+    with golden.raises(ValueError):
         equal_blocks([])
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.golden import Golden
 from support.statistics_leagues import Counted, fit_of, mirrored, names_in
 
 from arena.statistics import block_correlation, distributions, likelihood
@@ -65,33 +66,33 @@ def test_a_root_is_found(function: Function, low: float, high: float, start: flo
     "function",
     [lambda _x: (math.nan, 1.0), lambda x: (-1.0, 1.0 / (1.0 + x)), lambda x: (-1.0 / (x + 1.0), 0.0)],
 )
-def test_a_search_that_finds_nothing_raises(function: Function) -> None:
+def test_a_search_that_finds_nothing_raises(function: Function, golden: Golden) -> None:
     """A value that is not a number, or a function without a root, raises ArithmeticError."""
-    with pytest.raises(ArithmeticError, match="no root"):
+    with golden.raises(ArithmeticError):
         find_root(function, 0.0, math.inf, start=1.0, tolerance=1e-12)
 
 
-def test_a_tolerance_that_floats_cannot_meet_raises() -> None:
+def test_a_tolerance_that_floats_cannot_meet_raises(golden: Golden) -> None:
     """A tolerance below the distance of two floats raises ArithmeticError."""
-    with pytest.raises(ArithmeticError, match="no root"):
+    with golden.raises(ArithmeticError):
         find_root(lambda x: (x - 1.0 / 3.0 if x > 1.0 / 3.0 else -1.0, 1.0), 0.0, 1.0, start=0.9, tolerance=1e-30)
 
 
-def test_a_series_that_does_not_end_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_series_that_does_not_end_raises(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """Series and fraction raise ArithmeticError if they need more terms than allowed."""
     monkeypatch.setattr(distributions, "_TERMS", 20)
     for x in (95_000.0, 100_300.0):
-        with pytest.raises(ArithmeticError, match="does not end"):
+        with golden.raises(ArithmeticError):
             distributions.lower_gamma(100_000.0, x)
 
 
-def test_a_peak_that_is_not_reached_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peak_that_is_not_reached_raises(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """A peak that needs 37 iterations raises ArithmeticError after 30."""
     counts = Counts((0, 0, 19, 1, 0))
     assert math.isfinite(normalised_llr(counts, 0.0, 200.0))
 
     monkeypatch.setattr(likelihood, "_ROUNDS", 30)
-    with pytest.raises(ArithmeticError, match="after 30 rounds"):
+    with golden.raises(ArithmeticError):
         normalised_llr(counts, 0.0, 200.0)
 
 

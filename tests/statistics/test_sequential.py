@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from support.golden import Golden
 from support.statistics_duels import expected_blocks
 
 from arena.errors import SpecError
@@ -168,9 +169,9 @@ def test_the_display_always_has_numbers(scores: list[float], model: Model) -> No
         assert state.blocks + state.blocks_to_go <= settings.last
 
 
-def test_a_state_of_another_test_is_no_start() -> None:
+def test_a_state_of_another_test_is_no_start(golden: Golden) -> None:
     """A state of other settings raises ValueError."""
-    with pytest.raises(ValueError, match="same settings"):
+    with golden.raises(ValueError):
         state_after({}, WIDE, after=begin(SequentialSettings()))
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from support.golden import Golden
 from support.store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import execute_sql
 
@@ -151,20 +152,20 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> No
     assert [len(rows) for rows in dump(tmp_path)] == [2, 4]
 
 
-def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path) -> None:
+def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path, golden: Golden) -> None:
     """A league or a match that is not there is a mistake of the command line."""
     fill(tmp_path, tournament())
 
     with reading(tmp_path) as store:
-        with pytest.raises(SpecError, match=r'no league "tset" in .*; known: test'):
+        with golden.raises(SpecError):
             store.league("tset")
         for wrong in ("x", "a-b-c", "a-1-2-3", "a-1-0", "", "a--1-0", "a-٣-0"):
-            with pytest.raises(SpecError, match="no match"):
+            with golden.raises(SpecError):
                 store.match(wrong)
 
 
 @pytest.mark.parametrize("statement", ["UPDATE record SET body = 'text'", "UPDATE record SET digest = x'35'"])
-def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None:
+def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str, golden: Golden) -> None:
     """Named, not passed on; results are there all the same."""
     league = tournament("ann", "bob", cycles=1)
     fill(tmp_path, league)
@@ -172,7 +173,7 @@ def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None
 
     with reading(tmp_path) as store:
         assert len(list(store.results(counted(league)))) == 2
-        with pytest.raises(DamagedStore, match=r"-0-0 cannot be read: its record is no record"):
+        with golden.raises(DamagedStore):
             list(store.matches(counted(league)))
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.golden import Golden
 
 from arena.errors import MachineFault
 from arena.store.authors import Author
@@ -118,17 +119,17 @@ def test_a_tar_archive_keeps_long_names_and_executable_bits(options: str) -> Non
     assert Path("out", name).read_text() == "echo\n"
 
 
-def test_an_empty_hand_in_of_an_export_is_one_without_a_bot() -> None:
+def test_an_empty_hand_in_of_an_export_is_one_without_a_bot(golden: Golden) -> None:
     """A platform makes a folder for an author who handed in nothing."""
     Path("export.zip").write_bytes(zipped({"ada_1/": b"", "ben_2/bot.py": b"pass"}))
 
-    assert hand_ins()["ada"].reason.endswith("found 0: none")
+    golden(hand_ins()["ada"].reason)
 
 
 @pytest.mark.parametrize(
     "name", ["adaX", "../ada", "/ada", "ada/../ben", "\x1b[2J", "ada_1/../../../x", "..", "x" * 300]
 )
-def test_a_hostile_name_in_an_export_costs_no_other_hand_in(name: str) -> None:
+def test_a_hostile_name_in_an_export_costs_no_other_hand_in(name: str, golden: Golden) -> None:
     """It is in the table as it is, and no path of it is made."""
     packed = zipped({f"{name}/bot.py": b"pass", "ben_2/bot.py": b"pass", "kim/bot.py": b"pass"})
     Path("export.zip").write_bytes(packed.replace(b"adaX", b"ada\0"))
@@ -137,14 +138,14 @@ def test_a_hostile_name_in_an_export_costs_no_other_hand_in(name: str) -> None:
     found = {hand_in.text: hand_in for hand_in in list_hand_ins()}
 
     assert not found["export.zip/ben_2"].verdict
-    assert found["export.zip/kim"].reason == "no line matches the name kim"
+    golden(found["export.zip/kim"].reason)
     assert any("a name that no file of a bot may have" in hand_in.reason for hand_in in found.values())
     assert outside() == before
     Path("export.zip").write_bytes(zipped({f"{name}/bot.py": b"pass"}).replace(b"adaX", b"ada\0"))
     assert {hand_in.verdict for hand_in in list_hand_ins()} == {"refused", "missing"}
 
 
-def test_a_full_disk_is_no_fault_of_an_author(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_fault_of_an_author(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
     """Nobody is refused for it: the command ends."""
 
     def write_file(*_arguments: object) -> None:
@@ -153,7 +154,7 @@ def test_a_full_disk_is_no_fault_of_an_author(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("arena.store.unpack.write_file", write_file)
     Path("export.zip").write_bytes(zipped({"ada/bot.py": b"pass"}))
 
-    with pytest.raises(MachineFault, match="cannot be unpacked: No space left on device; make room in /"):
+    with golden.raises(MachineFault):
         hand_ins()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, seed_test
+from support.golden import Golden
 from support.hands import hands_on_offer
 
 import arena
@@ -166,11 +167,11 @@ def test_an_illegal_action_is_named_with_the_legal_ones() -> None:
     assert env.agent_selection == "seat_1"
 
 
-def test_a_game_that_cannot_be_learned_is_refused() -> None:
+def test_a_game_that_cannot_be_learned_is_refused(golden: Golden) -> None:
     """In a sentence that names both capabilities; so are one seat at a time, and seats that the game does not have."""
-    with pytest.raises(SpecError, match=r"riffraff cannot be learned.*all_actions.*encode"):
+    with golden.raises(SpecError):
         arena.env("riffraff")
-    with pytest.raises(SpecError, match=r"nim: one seat acts at a time; arena.env"):
+    with golden.raises(SpecError):
         arena.parallel_env("nim")
     with pytest.raises(SpecError, match="3"):
         arena.env("nim", seats=3)

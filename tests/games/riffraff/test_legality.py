@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from msgspec.structs import replace
+from support.golden import Golden
 from support.riffraff_play import GAME, did, loaded, no_load, others_pass, played, start, under_way, with_pieces
 from support.riffraff_play import raw_load as load
 
@@ -126,13 +127,13 @@ def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sent
         (YARD, load(YARD, hands_mm=[[1]]), "not a load: hands_mm[0]: "),
     ],
 )
-def test_another_form_is_malformed(state: State, raw: Json, words: str) -> None:
+def test_another_form_is_malformed(state: State, raw: Json, words: str, golden: Golden) -> None:
     """The refusal has an example of the form that is asked for."""
     fault = refused(state, raw)
 
     assert isinstance(fault, MalformedReply)
     assert fault.message.startswith(words)
-    assert fault.hint.startswith('for example {"')
+    golden(fault.hint)
 
 
 @pytest.mark.parametrize("word", ["x", "\n", "\u00fc", "\U0001f600", "\ud800", '"'])

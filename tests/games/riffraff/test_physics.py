@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.golden import Golden
 from support.riffraff_tables import piece, settled, tried
 
 from arena.errors import IllegalAction
@@ -127,23 +128,23 @@ def test_a_dropped_piece_falls_that_far() -> None:
     assert hard.rests[0].pose == pytest.approx(soft.rests[0].pose, abs=0.01)
 
 
-def test_a_place_under_a_tower_has_no_room() -> None:
+def test_a_place_under_a_tower_has_no_room(golden: Golden) -> None:
     """Two crates on top of each other leave no room for a third; the reason, the pile and a hint are told."""
     tower = ShipAtRest(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))
 
-    with pytest.raises(IllegalAction, match=r"reach into k02 \(crate\)") as refused:
+    with golden.raises(IllegalAction) as refused:
         physics.require(tower, AREAS[1], Load("crate", "flat", 50, 22))
 
     assert refused.value.reason == Reason.NO_ROOM
     assert refused.value.hint
 
 
-def test_a_place_beside_the_yard_has_no_support() -> None:
+def test_a_place_beside_the_yard_has_no_support(golden: Golden) -> None:
     """A rat on the edge of the yard is caught by its width; further out there is nothing within 30 mm below."""
     load, overboard = Load("rat", "flat", 9, 60, 90), Load("rat", "flat", 30, 60, 90)
 
     physics.require(ShipAtRest(), AREAS[5], load)
-    with pytest.raises(IllegalAction, match="no support for a rat flat at u 30 v 60") as refused:
+    with golden.raises(IllegalAction) as refused:
         physics.require(ShipAtRest(), AREAS[5], overboard)
 
     assert refused.value.reason == Reason.NO_SUPPORT

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from support.golden import Golden
 from support.riffraff_play import (
     AT_SEA,
     GAME,
@@ -287,22 +288,22 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
         ({"\ud800": 1}, 'unknown field "\\ud800"'),
     ],
 )
-def test_a_question_of_another_form_is_malformed(what: dict[str, Json], words: str) -> None:
+def test_a_question_of_another_form_is_malformed(what: dict[str, Json], words: str, golden: Golden) -> None:
     """The refusal has an example of the right form."""
     fault = refused(GAME.simulator, what)
 
     assert isinstance(fault, MalformedReply)
     assert fault.message.startswith(f"nothing that can be simulated: {words}")
-    assert fault.hint.startswith('for example {"')
+    golden(fault.hint)
 
 
-def test_without_a_card_an_area_must_be_named() -> None:
+def test_without_a_card_an_area_must_be_named(golden: Golden) -> None:
     """An area must be named also in another player's turn."""
     for state, seat in ((start(), 0), (YARD, 1)):
         fault = refused(GAME.simulator, QUESTION, state, seat)
 
         assert isinstance(fault, MalformedReply)
-        assert fault.message == "`area` is missing, and it is not your turn, so no card tells which area is meant"
+        golden(fault.message)
 
 
 def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:

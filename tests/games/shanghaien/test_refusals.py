@@ -16,6 +16,7 @@ from support.games_positions import (
     rolled,
     to_move,
 )
+from support.golden import Golden
 
 from arena.errors import MalformedReply
 from arena.games.api import Json, picture_with_names
@@ -69,9 +70,9 @@ def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json,
     assert refused(state, raw).endswith(end)
 
 
-def test_the_wrong_seat_is_told_who_is_to_move() -> None:
+def test_the_wrong_seat_is_told_who_is_to_move(golden: Golden) -> None:
     """The refusal is the same whatever the seat wants to do."""
-    assert refused(BEGUN, do("place", dice=[2]), seat=SECOND) == "seat 1 is not to move; seat 0 is"
+    golden(refused(BEGUN, do("place", dice=[2]), seat=SECOND))
 
 
 @pytest.mark.parametrize(
@@ -84,13 +85,13 @@ def test_the_wrong_seat_is_told_who_is_to_move() -> None:
         (do("roll", dice=[4]), 'unknown field "dice"; known: none'),
     ],
 )
-def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None:
+def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str, golden: Golden) -> None:
     """The message says where, the hint shows what an action looks like."""
     with pytest.raises(MalformedReply) as caught:
         GAME.parse(BEGUN, FIRST, raw)
 
     assert caught.value.message == f"not an action of shanghaien: {expected}"
-    assert '{"do": "place", "dice": [4]}' in caught.value.hint
+    golden(caught.value.hint)
 
 
 def test_the_order_of_two_dice_is_free() -> None:
@@ -116,7 +117,7 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
     assert lines[4].split()[2:] == ["6", "6", "2"]
 
 
-def test_a_picture_has_names_and_the_expansions_in_force() -> None:
+def test_a_picture_has_names_and_the_expansions_in_force(golden: Golden) -> None:
     """Hostile names are text; a long one loses its middle. Each expansion in force has a line below."""
     state = GAME.setup({"expansions": ["doubles"]}, 2)
     hostile = ("<b>ann</b>", "a-very-long-name-of-a-bot")
@@ -126,5 +127,5 @@ def test_a_picture_has_names_and_the_expansions_in_force() -> None:
     texts = [text.text or "" for text in drawing.findall(f"{SVG}text")]
     assert any(text.startswith("<b>ann</b>: 6 dice") for text in texts)
     assert any(text.startswith("a-very-…of-a-bot: 6 dice") for text in texts)
-    assert texts[-1] == "the doubles card lies in the middle"
+    golden(texts[-1])
     assert drawing.get("height") == "320"
