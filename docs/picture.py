@@ -31,7 +31,7 @@ END_FRAMES: Final = 6
 LETTER_PX, LINE_PX, SIZE_PX, LEFT, TOP = 8.0, 17, 13.3, 14, 44
 FONT: Final = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 PAPER, INK, FADED = "#14171b", "#e6ebf0", "#a4b0bc"
-COLOURS: Final = {"34": LOOKS[0].dark, "31": LOOKS[1].dark, "": INK, "0": INK}
+COLOURS: Final = {"38;5;4": LOOKS[0].dark, "38;5;1": LOOKS[1].dark, "0": INK}
 """The colour of each code that the terminal gets."""
 
 
@@ -121,8 +121,8 @@ def style(spans: set[tuple[int, int]], count: int) -> str:
 def draw_line(run: Run, count: int) -> str:
     """Return the line as a text with the colours of its parts, in the class of its frames."""
     spans, colour = [], INK
-    for part in re.split(r"(\x1b\[\d*m)", run.line):
-        if code := re.fullmatch(r"\x1b\[(\d*)m", part):
+    for part in re.split(r"(\x1b\[[\d;]*m)", run.line):
+        if code := re.fullmatch(r"\x1b\[([\d;]*)m", part):
             colour = COLOURS[code[1]]
         elif part:
             spans.append(escape(part) if colour == INK else f'<tspan fill="{colour}">{escape(part)}</tspan>')

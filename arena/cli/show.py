@@ -107,7 +107,7 @@ def show(
     remarks: Mapping[int, str] = {}
     if has_mistakes:
         remarks = mistakes_by_step(coach_match(CoachMatch(match=request.match, results=request.results)).judgement)
-    if is_interactive() and not (file or is_opened or states or times or other_rules(record)):
+    if is_interactive() and record.steps and not (file or is_opened or states or times or other_rules(record)):
         title = f"{record.match}  {record.game}  {' v '.join(record.players)}"
         replay_in_terminal([*scenes(record, remarks)], title, record.players)
         return

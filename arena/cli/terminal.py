@@ -19,14 +19,10 @@ import click
 from arena.cli.edge import stoppable
 from arena.cli.stats import wants_colours
 from arena.games.looks import looks_of
-from arena.report.transcript import Scene
 from arena.text import printable
 
-_COLOURS: Final = (
-    *("blue", "red", "green", "magenta", "yellow"),
-    *("cyan", "bright_magenta", "bright_red", "bright_blue", "bright_black"),
-)
-"""The colour of each look of `arena.games.looks`, in the terminal's own shades."""
+_COLOURS: Final = (4, 1, 2, 5, 3, 6, 13, 9, 12, 8)
+"""The colour of each look of `arena.games.looks`, in the shades of the terminal: blue, red, green, ..."""
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 """The sequence for the second screen, without a cursor and without wrapped lines."""
 _LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -36,6 +32,10 @@ _STEPS: Final = {b"A": -1, b"B": 1, b"C": 1, b"D": -1, b"H": -(10**9), b"1~": -(
 _PLAY_S: Final = 0.6
 _LOOK_S: Final = 0.25
 """Seconds between looks at the size of the window."""
+
+
+Scene = tuple[Sequence[str], Sequence[str]]
+"""The lines of a position, and of the step that led to it."""
 
 
 def is_interactive() -> bool:
@@ -82,8 +82,8 @@ def _second_screen() -> Iterator[None]:
 def _screen(scenes: Sequence[Scene], at: int, title: str, names: Sequence[str], space: str) -> str:
     """Return the text that draws a scene: position, the last steps as far as there is room, and the keys."""
     columns, rows = shutil.get_terminal_size()
-    position = scenes[at].position[: max(0, rows - 5)]
-    steps = [line for scene in scenes[max(0, at - rows) : at + 1] for line in scene.lines]
+    position = scenes[at][0][: max(0, rows - 5)]
+    steps = [line for _, lines in scenes[max(0, at - rows) : at + 1] for line in lines]
     body = [title, "", *position, "", *steps[-max(1, rows - 4 - len(position)) :]]
     keys = f"step {at} of {len(scenes) - 1}   arrows, Home, End: step   space: {space}   q: quits"
     lines = [printable(line)[:columns] for line in [*body, *[""] * rows][: rows - 1]]
@@ -92,8 +92,8 @@ def _screen(scenes: Sequence[Scene], at: int, title: str, names: Sequence[str], 
 
 def _colour(line: str, names: Sequence[str]) -> str:
     """Return the line with the names of players in their colours."""
-    colours = dict(zip(map(printable, names), (_COLOURS[look] for look in looks_of(names)), strict=True))
-    longest_first = "|".join(map(re.escape, sorted(colours, key=len, reverse=True)))
+    looks = dict(zip(map(printable, names), looks_of(names), strict=True))
+    words = "|".join(map(re.escape, sorted(looks, key=len, reverse=True)))
     if not wants_colours(os.environ):
         return line
-    return re.sub(rf"(?<!\w)({longest_first})(?!\w)", lambda name: click.style(name[0], fg=colours[name[0]]), line)
+    return re.sub(rf"(?<!\w)({words})(?!\w)", lambda name: click.style(name[0], fg=_COLOURS[looks[name[0]]]), line)

@@ -15,13 +15,8 @@ from arena.operations.new_bot import TEMPLATES, fill_template, write_bot
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
 
-SMALL_GAMES: Final = {
-    "connect_four": (PACKAGE / "games", "ConnectFour"),
-    "goofspiel": (TEMPLATES, "Goofspiel"),
-    "kuhn_poker": (PACKAGE / "games", "KuhnPoker"),
-    "nim": (PACKAGE / "games", "Nim"),
-}
-"""Games that a new one may begin as, with the folder of their rules and the name of their class."""
+SMALL_GAMES: Final = {"connect_four": "ConnectFour", "goofspiel": "Goofspiel", "kuhn_poker": "KuhnPoker", "nim": "Nim"}
+"""Games that a new one may begin as, with the name of their class; one that is not bundled is a template."""
 _GAME_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", re.ASCII)
 
 
@@ -48,9 +43,9 @@ def new_game(request: NewGame) -> Path:
     (target / "project.toml").rename(target / "pyproject.toml")
     for file in [path for path in target.rglob("*") if path.is_file()]:
         fill_template(file, file, **{"name": name, "class": class_name, "like": request.like})
-    folder, small_class = SMALL_GAMES[request.like]
+    folder = PACKAGE / "games" if request.like in bundled_names() else TEMPLATES
     rules = (folder / f"{request.like}.py").read_text(encoding="utf-8")
-    rules = rules.replace(f'"{request.like}"', f'"{name}"').replace(small_class, class_name)
+    rules = rules.replace(f'"{request.like}"', f'"{name}"').replace(SMALL_GAMES[request.like], class_name)
     (target / name).mkdir()
     (target / name / "__init__.py").write_text(f'"""The game {name} for arena."""\n', encoding="utf-8")
     (target / name / "rules.py").write_text(rules, encoding="utf-8")

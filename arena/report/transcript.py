@@ -7,7 +7,7 @@ from them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
@@ -66,24 +66,15 @@ def transcript(
     yield from _closing_lines(record, stderr)
 
 
-class Scene(NamedTuple):
-    """A position of a match, and the lines of the step that led to it."""
-
-    position: tuple[str, ...]
-    lines: tuple[str, ...]
-
-
-def scenes(record: MatchRecord, remarks: Mapping[int, str] = _NO_REMARKS) -> Iterator[Scene]:
-    """Yield the start of a match, then each step of its replay, the last one with the result below."""
+def scenes(record: MatchRecord, remarks: Mapping[int, str] = _NO_REMARKS) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the lines of the position at the start, then after each step with those of the step; last the result."""
     game, stderr = load_game(record.game), stderr_by_step(record)
-    states = [game.setup(record.options, len(record.seats))]
-    lines: list[tuple[str, ...]] = [()]
+    yield game.describe(game.setup(record.options, len(record.seats)), record.players).splitlines(), []
     for number, moment in enumerate(replay(record), start=1):
-        states.append(moment.after if moment.is_complete else moment.before)
-        lines.append(tuple(_step_with_news(record, number, stderr, moment, remarks.get(number, ""))))
-    lines[-1] += ("", *_closing_lines(record, stderr))
-    for state, step in zip(states, lines, strict=True):
-        yield Scene(tuple(game.describe(state, record.players).splitlines()), step)
+        state = moment.after if moment.is_complete else moment.before
+        lines = [*_step_with_news(record, number, stderr, moment, remarks.get(number, ""))]
+        closing = ["", *_closing_lines(record, stderr)] if number == len(record.steps) else []
+        yield game.describe(state, record.players).splitlines(), [*lines, *closing]
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:

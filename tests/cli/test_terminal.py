@@ -22,7 +22,7 @@ pytestmark = pytest.mark.process
 RIGHT, LEFT, HOME, END = b"\x1b[C", b"\x1bOD", b"\x1b[H", b"\x1b[4~"
 ESCAPE = "\\x1b]0;pwn\\x07\\x9b2J\\u202e"
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
-COLOURED = re.compile(r"\x1b\[(?:\d+)?m")
+COLOURED = re.compile(r"\x1b\[[\d;]*m")
 BROKEN = "import arena.cli.terminal as t, arena.__main__ as m; t._colour = lambda *_: 1 / 0; m.main()"
 
 
@@ -107,6 +107,7 @@ def test_keys_lead_through_a_match(match: str) -> None:
         assert window.end() == 0
         assert window.is_restored
 
+    assert "\x1b[38;5;4mmine\x1b[0m v \x1b[38;5;1mrandom\x1b[0m" in window.text
     assert len(start) == len(end) == 30
     assert start[0].split()[:2] == [match, "nim"]
     assert sum(line.startswith("   1  seat 0 ") for line in first) == 1
@@ -130,8 +131,11 @@ def test_text_of_a_bot_is_not_obeyed(match: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(12, 40), (1, 1), (200, 300)])
-def test_a_window_of_another_size_is_drawn_anew(match: str, size: tuple[int, int]) -> None:
-    """As many lines as it has, none longer; the last line names the keys as far as there is room."""
+def test_a_window_of_another_size_is_drawn_anew(
+    match: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many lines as it has, none longer; the last line names the keys. NO_COLOR turns colours off."""
+    monkeypatch.setenv("NO_COLOR", "1")
     with contextlib.closing(Window(match)) as window:
         window.until("step 0 of ")
         window.press(END)
@@ -145,6 +149,7 @@ def test_a_window_of_another_size_is_drawn_anew(match: str, size: tuple[int, int
         window.press(b"q")
         assert window.end() == 0
 
+    assert COLOURED.search(window.text) is None
     assert len(screen) == size[0]
     assert max(map(len, screen)) <= size[1]
 

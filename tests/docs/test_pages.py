@@ -130,7 +130,7 @@ def test_the_picture_is_a_recording_of_a_whole_match() -> None:
 
 def test_a_line_of_the_recording_is_drawn_once_for_the_frames_in_which_it_stays() -> None:
     """With the colours of its parts, and no markup of its own."""
-    line = "\x1b[34m<ann>\x1b[0m & bob"
+    line = "\x1b[38;5;4m<ann>\x1b[0m & bob"
     root = ET.fromstring(draw([[line, *[""] * (ROWS - 1)], [line, "b", *[""] * (ROWS - 2)]], "x"))
 
     lines = [line for line in root.iter(f"{SVG}text") if line.get("class")]
