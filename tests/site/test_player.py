@@ -451,6 +451,7 @@ def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, sit
     assert (moving <= 37) == (motion == "reduce")
     assert headline.startswith(data["steps"][number]["text"])
     assert " put a " in headline
+    assert "calm sea" in told
     assert "Aboard: " in told
 
 
