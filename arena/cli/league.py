@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from arena.bundled import bundled_folder, list_tournaments
 from arena.cli import SuggestingGroup
@@ -26,6 +27,7 @@ from arena.operations.read_history import ReadHistory, read_history
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.operations.reveal_secret import RevealSecret, reveal_secret
 from arena.report.formats import Style, format_listing
+from arena.report.game_texts import GAME_FORMATS, game_texts
 from arena.report.history import history_page
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
@@ -153,7 +155,10 @@ def history(request: ReadHistory, form: str) -> None:
 @requesting(ListMatches)
 @click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
-@format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
+@format_option(
+    (*MATCH_FORMATS, *GAME_FORMATS),
+    "Format of the output; csv and json have all that is known of each match, pgn and sgf its moves.",
+)
 @columns_option
 def matches(request: ListMatches, form: str, style: Style) -> None:
     """List the stored matches of a league.
@@ -164,6 +169,11 @@ def matches(request: ListMatches, form: str, style: Style) -> None:
     Example: arena league matches first --format csv
     """
     showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else show_events()
-    with showing as on, list_matches(request, on) as (seats, results):
+    is_game = form in GAME_FORMATS
+    with showing as on, list_matches(replace(request, records=is_game), on) as (seats, results):
+        if is_game:
+            for text in game_texts(results, request.league or "?", form):
+                click.echo(text, nl=False)
+            return
         for piece in match_list(results, seats=seats, form=form, has_reasons=request.faults, style=style):
             click.echo(piece, nl=False)

@@ -12,10 +12,14 @@ from arena.store.folder import open_store
 
 
 class ListMatches(Request, frozen=True, kw_only=True):
-    """The matches of `league`, or of the only one; with `faults` those with a fault alone, and with their records."""
+    """The matches of `league`, or of the only one; with `faults` those with a fault alone, and with their records.
+
+    `records`: with their records.
+    """
 
     league: str | None = None
     faults: bool = False
+    records: bool = False
 
 
 @contextlib.contextmanager
@@ -23,7 +27,7 @@ def list_matches(request: ListMatches, on: OnEvent = ignore) -> Iterator[tuple[i
     """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation."""
     with open_store(request.results) as store:
         state = load_league(store, request.league)
-        results = store.results(state.blocks)
+        results = store.matches(state.blocks) if request.records else store.results(state.blocks)
         matches = steps_of(results, "matches", state.stored, lambda *step: on(Progress(*step)))
         if request.faults:
             matches = (store.match(str(one.key)) for one in matches if one.at_fault is not None or one.pardoned)

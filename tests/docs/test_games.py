@@ -159,7 +159,7 @@ def test_the_page_names_every_promise_that_it_makes() -> None:
     for name in re.findall(r"^    (?:def )?(\w+)[:(]", contract, re.MULTILINE):
         assert f"| `{name}" in text, name
     capabilities = ("heard", "describe_for", "game_info", "news", "summary", "fault_policy", "value", "is_simultaneous")
-    for name in (*capabilities, "all_actions", "encode", "openings"):
+    for name in (*capabilities, "all_actions", "encode", "openings", "game_text"):
         assert f"| `{name}" in text, name
 
 

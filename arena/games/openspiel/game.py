@@ -128,6 +128,7 @@ class OpenSpielGame(BaseGame):
         self.is_open = kind.information.name == "PERFECT_INFORMATION"
         notation = notation_of(self._spiel(self.seat_counts[0]).new_initial_state())
         self.openings = None if notation is None else Book(self._spiel(self.seat_counts[0]), notation)
+        self.game_text = self.openings
         self.heard: Callable[..., tuple[None, ...]] | None = None if self.is_open else _hear_nothing
 
     def _spiel(self, seats: int) -> Any:

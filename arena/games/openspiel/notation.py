@@ -6,24 +6,29 @@ Rule: a notation is found by the type of OpenSpiel's state. Variants that no eng
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from textwrap import fill
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import pyspiel
 
 from arena.errors import SpecError
-from arena.games.api import Json, Word
+from arena.games.api import OPENING, Json, PlayedGame, PlayedMove, Word
 from arena.text import cut, printable
 
 _COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"
 _LETTERS: Final = "abcdefghijklmnopqrs"
 _EPD: Final = re.compile(r"\s*((?:[1-8pnbrqkPNBRQK]+/){7}\S+ [wb] \S+ \S+)(?: (\d+ \d+)(?!\S))?")
 _PGN: Final = re.compile(
-    r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"]*)"?\s*\]?|\{[^}]*\}?|;[^\n]*|\$\d+|(?P<end>1-0|0-1|1/2-1/2|\*)(?!\S)'
+    r'\[\s*(?P<tag>\w+)\s+"(?P<value>(?:\\.|[^"\\])*)"?\s*\]?|\{[^}]*\}?|;[^\n]*|\$\d+|(?P<end>1-0|0-1|1/2-1/2|\*)(?!\S)'
     r"|\d+\.+|(?P<word>[()]|[^\s(){}\[\];$]+)"
 )
 _SGF: Final = re.compile(r"(?P<bracket>[()])|(?P<key>[A-Z]+)\s*(?P<values>(?:\[(?:\\.|[^\\\]])*\]?\s*)*)", re.DOTALL)
 """What is not closed ends with the text, so that no search begins twice."""
+_FIRST_FEN: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+_WHITE: Final = 1
+_TERMINATIONS: Final = {"normal": "normal", "timeout": "time forfeit"}
+_NO_BRACES: Final = str.maketrans("{}", "()")
 _SGF_SETUP: Final = {"AB", "AW", "AE", "HA"}
 
 
@@ -32,6 +37,14 @@ class Opening(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
     start: str = ""
     moves: tuple[Word, ...] = ()
+
+
+class WrittenMove(NamedTuple):
+    """A move to be written: the state before it, its number, and what is known of it (an opening's: nothing)."""
+
+    before: Any
+    number: int
+    known: PlayedMove
 
 
 class Notation(Protocol):
@@ -52,9 +65,16 @@ class Notation(Protocol):
     def split(self, game: Any, book: str) -> Iterator[Opening]:
         """Yield the openings in the text of a book as they stand there."""
 
+    form: str
+
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
+        """Return a match as text in the format `form`."""
+
 
 class _Chess:
     """FEN and LAN; a move of an opening may also be SAN."""
+
+    form = "pgn"
 
     def moves(self, spiel: Any, actions: list[int]) -> list[str]:
         """Return legal actions in LAN."""
@@ -99,9 +119,32 @@ class _Chess:
                 moves.append(word.replace("0-0-0", "O-O-O").replace("0-0", "O-O"))
         yield from [Opening(start, tuple(moves))] if moves or start else []
 
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
+        """Return a match as PGN, with clocks and notes as comments."""
+        black, white = played.ranks
+        result = "1-0" if white < black else "0-1" if black < white else "1/2-1/2"
+        start = first.start_fen()
+        tags = {"Event": played.title, "Site": "?", "Date": "????.??.??", "Round": played.number}
+        tags |= {"White": played.players[1], "Black": played.players[0], "Result": result}
+        tags |= {} if start == _FIRST_FEN else {"SetUp": "1", "FEN": start}
+        tags["Termination"] = _TERMINATIONS.get(played.termination, "rules infraction")
+        words = []
+        for before, number, known in moves:
+            dots = "." if before.current_player() == _WHITE else "..."
+            words += [f"{before.board().to_fen().split()[-1]}{dots}", before.action_to_string(number)]
+            parts = [f"[%clk {_hours(known.left_s)}]"] if known.left_s is not None else []
+            parts += [f"[%emt {_hours(known.took_s)}]"] if known.took_s is not None else []
+            comment = " ".join([*parts, printable(known.note).translate(_NO_BRACES)]).strip()
+            words += [f"{{{comment}}}"] if comment else []
+        quoted = {name: printable(value).replace("\\", "\\\\").replace('"', '\\"') for name, value in tags.items()}
+        header = "".join(f'[{name} "{value}"]\n' for name, value in quoted.items())
+        return f"{header}\n{fill(' '.join([*words, result]), 80, break_long_words=False, break_on_hyphens=False)}\n\n"
+
 
 class _Go:
     """Vertices."""
+
+    form = "sgf"
 
     def moves(self, spiel: Any, actions: list[int]) -> list[str]:
         """Return actions as vertices: D4, or pass."""
@@ -140,16 +183,39 @@ class _Go:
                 is_turn = key == "BW"[len(moves) % 2]
                 moves.append(_vertex(value, size) if is_turn else f"{key}[{value}]")
 
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
+        """Return a match as SGF, with clocks and notes."""
+        game, (black, white) = first.get_game(), played.ranks
+        size, komi = (_parameter(game, name) for name in ("board_size", "komi"))
+        by = {"normal": "", "timeout": "T"}.get(played.termination, "F")
+        result = f"B+{by}" if black < white else f"W+{by}" if white < black else "0"
+        tags = {"FF": 4, "GM": 1, "CA": "UTF-8", "SZ": size, "KM": f"{komi:g}", "RU": "area, all stones alive"}
+        tags |= {
+            "EV": played.title,
+            "RO": played.number,
+            "PB": played.players[0],
+            "PW": played.players[1],
+            "RE": result,
+        }
+        nodes = [tags]
+        for before, number, known in moves:
+            colour, point = "BW"[before.current_player()], ""
+            if number < size * size:
+                point = f"{_LETTERS[number % size]}{_LETTERS[size - 1 - number // size]}"
+            left = {} if known.left_s is None else {f"{colour}L": f"{known.left_s:.3f}"}
+            nodes.append({colour: point, **left, **({"C": known.note} if known.note else {})})
+        return "(" + "\n".join(f";{''.join(_property(*pair) for pair in node.items())}" for node in nodes) + ")\n"
+
 
 _CHESS: Final = _Chess()
 _GO: Final = _Go()
 
 
 class Book:
-    """The capability `openings` of a game with a notation."""
+    """The capabilities `openings` and `game_text` of a game with a notation."""
 
     def __init__(self, game: Any, notation: Notation) -> None:
-        self._game, self._notation = game, notation
+        self._game, self._notation, self.form = game, notation, notation.form
 
     def read(self, book: str) -> Iterator[dict[str, Json]]:
         """Yield the openings in the text of a book, their moves as in views. SpecError names one that is refused."""
@@ -160,6 +226,18 @@ class Book:
                 raise SpecError(f"opening {number}: {error}") from None
             view = self._notation.view(spiel)
             yield msgspec.to_builtins(Opening(opening.start and view["start"], tuple(view["moves"])))
+
+    def write(self, played: PlayedGame) -> str:
+        """Return the match as text, its opening included."""
+        opening = msgspec.convert(played.options.get(OPENING, {}), Opening)
+        first = spiel = begin(self._game, self._notation, Opening(opening.start))
+        moves = list[WrittenMove]()
+        for known in (*map(PlayedMove, opening.moves), *played.moves):
+            is_of_book = isinstance(known.action, str)
+            number = self._notation.action(spiel, known.action) if is_of_book else known.action["id"]
+            moves.append(WrittenMove(spiel, number, known))
+            spiel = spiel.child(number)
+        return self._notation.write(played, first, moves)
 
 
 def begin(game: Any, notation: Notation | None, opening: Opening) -> Any:
@@ -201,6 +279,17 @@ def _checked_fen(fen: str) -> str:
         if home[4] != "K" or home[7 if right in "Kk" else 0] != "R":
             raise ValueError(f"the right {right} to castle without king and rook at home")
     return fen
+
+
+def _hours(seconds: float) -> str:
+    """Return a time as PGN has it: h:mm:ss with milliseconds."""
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02}:{seconds % 60:06.3f}"
+
+
+def _property(name: str, value: Json) -> str:
+    """Return a property of SGF, its value escaped."""
+    text = printable(str(value)).replace("\\", "\\\\").replace("]", "\\]")
+    return f"{name}[{text}]"
 
 
 def _vertex(point: str, size: int) -> str:
