@@ -24,6 +24,7 @@ KINDS = {
     "match": "match/*.html",
 }
 """Kinds of pages, and where they lie in a site."""
+SIZES = ((360, 740), (390, 844), (844, 390), (1440, 900))
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +41,18 @@ def address(site: Path, kind: str) -> str:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_from_a_file_is_quiet_and_accessible(browser: Any, site: Path, kind: str, scheme: str) -> None:
-    """No complaint, no request outside the folder, nothing serious found by axe-core, and it is as wide as a phone."""
+    """No complaint, no request outside the folder, nothing serious found by axe-core, and no size is too narrow."""
+    wider = []
     with opened(browser, address(site, kind), color_scheme=scheme) as (page, account):
         faults = serious_faults(page)
-        page.set_viewport_size(PHONE)
-        wider = overflow(page)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            wider.append(overflow(page))
 
     assert account.requests
     assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:"))] == []
     assert faults == []
-    assert wider <= 0
+    assert wider == [0] * len(SIZES)
 
 
 def test_kinds_are_all_pages_of_a_site(site: Path) -> None:
@@ -70,7 +73,7 @@ def test_the_ink_of_plots_is_that_of_the_page(browser: Any, site: Path, scheme: 
 
 
 def test_a_page_can_be_used_by_keyboard(browser: Any, site: Path) -> None:
-    """The first stop leads to the content, links follow, and wide tables scroll by arrow keys."""
+    """The first stop leads to the content, links follow, and a table with all columns scrolls by arrow keys."""
     with opened(browser, address(site, "league"), viewport=PHONE) as (page, _):
         page.keyboard.press("Tab")
         first = page.evaluate("document.activeElement.getAttribute('href')")
@@ -78,6 +81,7 @@ def test_a_page_can_be_used_by_keyboard(browser: Any, site: Path) -> None:
         for _ in range(30):
             page.keyboard.press("Tab")
             stops.add(page.evaluate("document.activeElement.className || document.activeElement.tagName"))
+        page.locator(".all-columns input").first.check()
         page.locator(".scroll").first.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
@@ -127,6 +131,34 @@ def test_a_page_of_the_server_follows_the_league(browser: Any, tmp_path: Path) -
 
     assert focused
     assert [each for each in account.requests if not each.startswith((url, "data:"))] == []
+
+
+def test_the_wall_plays_by_itself_unless_the_reader_wants_less_motion(browser: Any, site: Path) -> None:
+    """It then stands still, with the controls."""
+    shown = []
+    for motion in ("no-preference", "reduce"):
+        with opened(browser, address(site, "wall"), reduced_motion=motion) as (page, _):
+            page.wait_for_selector(".is-wall .count", state="attached")
+            page.wait_for_timeout(1500)
+            count = page.locator(".count").text_content()
+            shown.append((count.startswith("0 /"), page.locator(".controls").is_visible()))
+
+    assert shown == [(False, False), (True, True)]
+
+
+def test_the_wall_of_a_server_gets_new_matches_while_one_plays(browser: Any, tmp_path: Path) -> None:
+    """The match goes on; standings and the list of what comes next are new."""
+    league = tournament("ann", "bob", cycles=4)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save([block_of(league, pairings(league)[0], 0)])
+        with serving(tmp_path) as url, opened(browser, f"{url}league/{key_of('test')}/wall.html") as (page, _):
+            page.wait_for_selector(".is-wall")
+            page.evaluate("document.querySelector('#player').playing = true")
+            store.save([block_of(league, pairings(league)[0], block) for block in (1, 2)])
+            page.wait_for_selector("text=6 of 8 matches", timeout=1000 * LONGEST_S)
+            playlist = "[document.querySelector('#player')].map((e) => e.playing && e.dataset.playlist)[0]"
+            page.wait_for_function(f"{playlist}.split(' ').length === 3")
 
 
 class _Below(SimpleHTTPRequestHandler):

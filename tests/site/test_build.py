@@ -266,7 +266,8 @@ def test_matches_worth_a_look_have_reasons_the_best_of_each_kind_first(tmp_path:
 
 def test_the_wall_names_who_passed_whom_since_the_last_run_with_another_result(tmp_path: Path) -> None:
     """Most passed ones first, at most six; a run with the same standings is not the one to compare with."""
-    fill(tmp_path, tournament("ann", "bob", "<b>", cycles=20))
+    players = tuple(Player(name, bot(f"bot{number}")) for number, name in enumerate(("ann", "bob", "<b>")))
+    fill(tmp_path, tournament(players=players, cycles=20))
     with reading(tmp_path) as store:
         view = league_view(store, "test")
         highlights = view.highlights(view.results(store))[None]

@@ -1,7 +1,7 @@
 // The player of one match: stage, controls, curve and list of steps around one number, the step.
 import { match as read } from "./data.js";
 import { curve, SHOWN_COST } from "./curve.js";
-import { el, paint, shape, svg } from "./dom.js";
+import { el, isStill, paint, shape, svg } from "./dom.js";
 import { icon } from "./icons.js";
 import { beside } from "./beside.js";
 import { stage } from "./stage.js";
@@ -76,7 +76,7 @@ export async function start(root, match, { isWall = false } = {}) {
   };
   go(isWall ? 0 : stepInAddress());
   if (!isWall) addEventListener("hashchange", () => stepInAddress() !== state.now && go(stepInAddress()));
-  if (isWall) play();
+  if (isWall && !isStill()) play();
   return { go, ended };
 }
 
