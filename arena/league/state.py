@@ -15,7 +15,7 @@ import msgspec
 from arena.errors import DamagedStore
 from arena.league.schedule import Pairing, Planner, Round, generator_of, is_open_ended, match_count
 from arena.league.schedules import Plan
-from arena.league.tournament import Tournament
+from arena.league.tournament import Tournament, wall_time_news
 from arena.match.columns import PlayedBlock
 from arena.match.results import PairingRanks
 from arena.statistics.pairs import MISSING
@@ -37,7 +37,8 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
     `rounds` are those known by now: all that are stored completely, and the first one that is not. `spans` are the
     pairings of these rounds in the order in which they first met, which is the order of the schedule. `news` are the
-    sentences of the schedule about its rounds. `is_complete`: every round is known, and every match of it stored.
+    sentences of the schedule about its rounds, and one on wall time. `is_complete`: every round is known, and every
+    match of it stored.
     """
 
     tournament: Tournament
@@ -101,7 +102,7 @@ class ScheduleRunner:
         self._generator = generator_of(tournament)
         self._planner = Planner(tournament)
         self._rounds: list[Round] = []
-        self._news: list[str] = []
+        self._news = wall_time_news(tournament)
         self._spans: dict[str, PairingProgress] = {}
         self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
         self._matches_left = 0

@@ -23,7 +23,7 @@ from arena.plugins import Package
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, CommandWord, Name
 from arena.standings.ratings import RatingSettings, validate
-from arena.text import describe_range, unknown
+from arena.text import describe_range, join_words, printable, unknown
 from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"
@@ -184,6 +184,15 @@ def wall_time_players(tournament: Tournament) -> tuple[str, ...]:
     """Return the players for whom wall time decides: all, or those whose bots start processes of their own."""
     is_for_all = tournament.clock.decides == "wall"
     return tuple(player.name for player in tournament.players if is_for_all or player.bot.manifest.processes)
+
+
+def wall_time_news(tournament: Tournament) -> list[str]:
+    """Return the sentence that names the players for whom wall time decides, if there are any."""
+    names = [printable(name) for name in wall_time_players(tournament)]
+    if not names:
+        return []
+    who = "all" if len(names) == len(tournament.players) else join_words(names)
+    return [f"wall time decides for {who}, so that the load of the machine counts"]
 
 
 def luck_origin(tournament: Tournament) -> LuckOrigin:

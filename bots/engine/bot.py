@@ -38,8 +38,9 @@ class Plan(NamedTuple):
 class Pace:
     """The time that an engine is told, which keeps a margin for all that a move costs besides.
 
-    The margin is measured by the bank: it grows by what a move took from the bank, up to half of the move's time, and
+    The margin is measured by the bank: it grows by what a move took from the bank, up to all but 1 ms of the move, and
     shrinks by a tenth after a move that took nothing. A bank below half of what it was shortens the engine's time.
+    `stop` is late, after half of the bank: there are engines that answer it by nonsense before they have begun.
     """
 
     def __init__(self, start, latency_ms):
@@ -58,10 +59,10 @@ class Pace:
             other_ms = bank_ms if other_ms is None else other_ms
             return Plan(told_ms, asked_at + told_ms * 0.9 / 1000, end, False, other_ms, self.increment_ms)
         wanted_ms = self.margin_ms + taken_ms if taken_ms > 0 else self.margin_ms * 0.9
-        self.margin_ms = min(max(wanted_ms, self.least_ms), move_ms / 2)
+        self.margin_ms = min(max(wanted_ms, self.least_ms), move_ms - 1)
         share = min(1.0, 2 * bank_ms / self.first_bank_ms) if self.first_bank_ms else 1.0
         told_ms = max(1.0, (move_ms - self.margin_ms) * share)
-        return Plan(told_ms, asked_at + (told_ms + self.margin_ms / 2) / 1000, end)
+        return Plan(told_ms, asked_at + (told_ms + move_ms + bank_ms) / 2000, end)
 
 
 def action_of(move, legal):

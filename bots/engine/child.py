@@ -107,7 +107,10 @@ class Child:
     def fault_of_end(self):
         """Return the fault of an engine that has ended, or has closed a pipe."""
         try:
-            return EngineFault(f"the engine has ended, with exit code {self.process.wait(0.2)}")
+            code = self.process.wait(0.2)
+            return EngineFault(
+                f"the engine has ended, {f'by signal {-code}' if code < 0 else f'with exit code {code}'}"
+            )
         except subprocess.TimeoutExpired:
             return EngineFault("the engine has closed its input or output")
 

@@ -1,13 +1,14 @@
 """`arena league run` when a block stays void, and when wall time decides on a busy machine: what it says and does."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from support.cli_arena import Terminal
+from support.cli_arena import ROOT, Terminal
 from support.golden import Golden
 from support.tampering import delete_match
 from support.threads import play_in_threads
@@ -105,15 +106,21 @@ def test_wall_time_on_a_busy_machine_is_warned_of(
 
 @pytest.mark.process
 def test_a_league_by_wall_time_says_so_before_it_begins(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On stderr, once; not where CPU time decides."""
+    """On stderr, once, and below the standings; not where CPU time decides, but for bots with processes."""
     monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 0.0, 0.0))
 
     by_wall = terminal.league(clock={"decides": "wall"}, cycles=1)
     by_cpu = terminal.league(name="other", cycles=1)
+    shutil.copytree(ROOT / "bots" / "random", "forking")
+    Path("forking", "bot.yaml").write_text("{name: forking, command: [python3, bot.py], processes: true}")
+    mixed = terminal.league("random", "./forking", name="mixed", cycles=1)
 
     assert by_wall.err.startswith("WARNING: wall time decides for p0, p1, and this machine has too much to do")
     assert "load 99.0" in by_wall.err
     assert by_cpu.err == ""
+    assert "wall time decides" not in by_cpu.out
+    assert "\nwall time decides for all, so that the load of the machine counts\n" in by_wall.out
+    assert "\nwall time decides for p1, so that the load of the machine counts\n" in mixed.out
 
 
 @pytest.mark.process
