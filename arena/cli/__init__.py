@@ -58,6 +58,7 @@ COMMAND_GROUPS: Final = {
     },
     "Check and administer": {
         "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
+        "results": ("arena.cli.results", "Copy the results, for others or as a backup."),
         "author": ("arena.cli.author", "Correct the time of a hand-in, or remove an author."),
         "doctor": ("arena.cli.doctor", "Examine what this machine can do."),
         "new-game": ("arena.cli.games", "Start a game of your own from a small one."),

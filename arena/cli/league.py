@@ -22,13 +22,14 @@ from arena.league.tournament import (
     luck_origin,
 )
 from arena.operations.events import ignore
+from arena.operations.keep_results import CloseLeague, close_league
 from arena.operations.list_matches import ListMatches, list_matches
 from arena.operations.read_history import ReadHistory, read_history
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.operations.reveal_secret import RevealSecret, reveal_secret
 from arena.report.formats import Style, format_listing
 from arena.report.game_texts import GAME_FORMATS, game_texts
-from arena.report.history import history_page
+from arena.report.history import history_page, run_sentence
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import counted, printable
@@ -133,6 +134,19 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
         " new block; what is not played yet is drawn under a new secret, with a commitment of its own",
         err=True,
     )
+
+
+@league.command()
+@requesting(CloseLeague)
+@click.argument("league", shell_complete=complete_league)
+def close(request: CloseLeague) -> None:
+    """End a run that is not complete: its standings become a part of the history.
+
+    The next run plays what is left, under a new secret if it takes submitted bots.
+
+    Example: arena league close course
+    """
+    click.echo(printable(run_sentence(close_league(request))))
 
 
 @league.command()

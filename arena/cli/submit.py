@@ -23,7 +23,7 @@ from arena.operations.submit_bots import (
     submit_bots,
 )
 from arena.report.formats import format_listing
-from arena.text import counted, join_lines, printable
+from arena.text import counted, join_lines, join_words, printable
 
 
 @click.command()
@@ -99,8 +99,9 @@ def _submit_one(request: SubmitBots) -> None:
 
 
 def _words(step: BotsExamined) -> str:
-    """Return the progress in a line: bots examined and refused, and the time left."""
-    return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
+    """Return the progress in a line: bots examined and refused, the time left, and the bots that run."""
+    running = f"; running: {join_words([printable(name) for name in step.running])}" if step.running else ""
+    return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}{running}"
 
 
 def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, *, is_class: bool) -> None:

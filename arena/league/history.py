@@ -11,7 +11,8 @@ from arena.league.update import describe_changes
 class EndedRun(msgspec.Struct, frozen=True):
     """A run: its number from 1, its end in UTC (ISO 8601), what changed since the one before, and its standings.
 
-    `rows` are those of the published standings, best first, by the names of their columns.
+    It was closed if it has fewer matches than are `scheduled`. `rows` are those of the published standings, best first,
+    by the names of their columns.
     """
 
     number: int
@@ -19,12 +20,14 @@ class EndedRun(msgspec.Struct, frozen=True):
     matches: int
     changes: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
+    scheduled: int
 
 
 class _Standings(msgspec.Struct):
     """The part of published standings that a history shows."""
 
     matches: int
+    scheduled: int
     rows: tuple[dict[str, Any], ...]
 
 
@@ -32,4 +35,4 @@ def ended_run(number: int, ended_at: str, standings: bytes, now: Tournament, for
     """Return a run from its published standings, its tournament, and that of the run before."""
     changes = () if former is None else describe_changes(former, now)
     read = msgspec.json.decode(standings, type=_Standings)
-    return EndedRun(number, ended_at, read.matches, tuple(changes), read.rows)
+    return EndedRun(number, ended_at, read.matches, tuple(changes), read.rows, read.scheduled)

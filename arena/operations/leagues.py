@@ -23,6 +23,7 @@ from arena.store.folder import open_store
 from arena.store.matches import MatchStore, Snapshot
 from arena.store.secrets import SecretKeeper
 from arena.store.times import utc
+from arena.verify.history import state_of_run
 
 if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
@@ -48,8 +49,9 @@ def load_league(store: MatchStore, name: str | None) -> LeagueState:
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
     league, _, moment = names[0].partition("@")
-    tournament = snapshot_at(store, league, moment).tournament if moment else store.league(league)
-    return state_of(tournament, store.ranks)
+    if moment:
+        return state_of_run(store, snapshot_at(store, league, moment))
+    return state_of(store.league(league), store.ranks)
 
 
 def snapshot_at(store: MatchStore, league: str, moment: str) -> Snapshot:
@@ -91,14 +93,19 @@ def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tup
     return standings_and_timing(state, store.sums(state.blocks))
 
 
-def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
-    """Compute the table of a league, and store the standings for `verify`; if it is complete, also as a snapshot."""
+def publish(
+    store: MatchStore, state: LeagueState, *, is_closed: bool = False
+) -> "tuple[Standings, tuple[Timing, ...]]":
+    """Compute the table of a league, and store the standings for `verify`; if the run has ended, also as a snapshot.
+
+    It ends when all its matches are stored, or when it `is_closed`.
+    """
     from arena.standings.table import standings_json  # noqa: PLC0415 - see above
 
     standings, use = league_table(store, state)
     text = standings_json(standings)
     store.save_standings(state.tournament.name, text)
-    if state.is_complete and not state.torn:
+    if (state.is_complete or is_closed) and not state.torn:
         store.add_snapshot(state.tournament, text, datetime.now(UTC).isoformat(timespec="milliseconds"))
     return standings, use
 

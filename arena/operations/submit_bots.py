@@ -93,9 +93,10 @@ class SubmittedBot(msgspec.Struct):
 
 
 class BotsExamined(Counted, frozen=True):
-    """The progress of `submit_bots`; `refused` of `done` bots were refused."""
+    """The progress of `submit_bots`; `refused` of `done` bots were refused, and `running` are being examined."""
 
     refused: int
+    running: tuple[str, ...] = ()
 
 
 class Submissions(Event, frozen=True):
@@ -228,7 +229,8 @@ class _SubmissionRun:
 
         def report() -> None:
             refused = sum(submission.verdict is SubmissionVerdict.REFUSED for submission in submissions)
-            on(BotsExamined.of(progress.counts, refused, task="bots"))
+            left = [entry.text for entry in submissions if entry.verdict is SubmissionVerdict.NOT_EXAMINED]
+            on(BotsExamined.of(progress.counts, refused, (*left[:workers],), task="bots"))
 
         trials = [self.trial(entry.bot, secret) for entry in submissions if entry.bot is not None]
         with contextlib.closing(examine_all(trials, workers, report)) as results:

@@ -44,7 +44,8 @@ def history_page(league: str, runs: Sequence[EndedRun]) -> Page:
 def run_sentence(run: EndedRun) -> str:
     """Describe a run: its number, its end, its matches, and what changed since the one before."""
     changes = f"; {', '.join(run.changes)}" if run.changes else ""
-    players, matches = counted(len(run.rows), "player"), counted(run.matches, "match", "matches")
+    players, matches = counted(len(run.rows), "player"), counted(run.scheduled, "match", "matches")
+    matches = matches if run.matches == run.scheduled else f"closed with {run.matches} of {matches}"
     return f"run {run.number}, ended {run.ended_at[:16].replace('T', ' ')} UTC: {players}, {matches}{changes}"
 
 

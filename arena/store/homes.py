@@ -138,7 +138,7 @@ class Homes:
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             (made / _BUILT).chmod(0o600)
-            _sync_all(made)
+            sync_all(made)
             if home.is_dir() and not self.build_digest(bot.digest):
                 home.rename(scratch / "former")
             try:
@@ -176,7 +176,7 @@ def root_of(source: Path) -> Path:
     return files[0] if len(files) == 1 else source
 
 
-def _sync_all(folder: Path) -> None:
+def sync_all(folder: Path) -> None:
     """Flush all files and folders below `folder`, and itself, to the disk; links are parts of their folders."""
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:

@@ -5,6 +5,7 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 """
 
 import contextlib
+import sqlite3
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -61,6 +62,11 @@ class Snapshot(msgspec.Struct, frozen=True):
     tournament: Tournament
     standings: bytes
 
+    @property
+    def matches(self) -> int:
+        """The number of matches of the standings."""
+        return ended_run(self.number, self.ended_at, self.standings, self.tournament, None).matches
+
 
 class MatchStore:
     """The leagues and matches stored in the database of a results folder, and what judges think of the matches."""
@@ -69,6 +75,7 @@ class MatchStore:
         self._connection = connection
         self._path, self._results = database.path_in(results), results
         self.judgements = JudgementCache(results)
+        self._hidden: frozenset[tuple[str, int]] = frozenset()
 
     def save_league(self, tournament: Tournament) -> None:
         """Store the tournament under its name, without the settings of this machine, and its book as a file.
@@ -256,6 +263,23 @@ class MatchStore:
                 self._connection.execute("DELETE FROM bot WHERE digest = ?", (digest,))
             rows.remove_stderr(self._connection, digests)
 
+    def copy(self, folder: Path) -> None:
+        """Write a copy of the database into an empty folder."""
+        with contextlib.closing(sqlite3.connect(database.path_in(folder))) as target:
+            self._connection.backup(target)
+
+    def hide_later(self, blocks: Mapping[str, int], matches: int) -> None:
+        """Hide from all reads the blocks that were stored after the first so many matches of `blocks` (as for `ranks`).
+
+        An empty mapping hides nothing any more.
+        """
+        try:
+            keys = [MatchKey.read(entry.match) for entry in self.entries()] if blocks else []
+        except rows.UNREADABLE as error:
+            raise rows.damaged("the history of stored matches", error) from None
+        places = [(key.pairing, key.block) for key in keys if key.block < blocks.get(key.pairing, 0)]
+        self._hidden = frozenset(places[matches:])
+
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Make all reads inside see one state of the database, whatever a league stores meanwhile."""
@@ -275,7 +299,9 @@ class MatchStore:
         DamagedStore names the block that is not what was stored.
         """
         with database.translating_sqlite_errors(self._path):
-            yield from rows.read_blocks(self._connection, spans)
+            for block in rows.read_blocks(self._connection, spans):
+                if not self._hidden or (block.pairing, block.block) not in self._hidden:
+                    yield block
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """Return the ranks of all stored matches by pairing; `blocks` gives the end of each pairing's block numbers.

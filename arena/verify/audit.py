@@ -26,7 +26,7 @@ from arena.store.bots import BotStore
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.text import counted
-from arena.verify.history import AuditLine, audit_history
+from arena.verify.history import AuditLine, audit_history, state_of_run
 from arena.verify.match import Checker, CheckTask, check_here, draws_of, task_of
 from arena.verify.replay import audit_by_replay
 from arena.verify.resimulation import ResimulationResult
@@ -238,13 +238,14 @@ def _audit_runs(store: MatchStore, name: str) -> Iterator[AuditLine]:
     snapshots = store.snapshots(name)
     wrong = 0
     for snapshot in snapshots:
-        state = state_of(snapshot.tournament, store.ranks)
+        state = state_of_run(store, snapshot)
         computed = standings_json(standings_after(state, store.sums(state.blocks)))
         if computed != snapshot.standings and not _are_nearly_equal(
             json.loads(computed), json.loads(snapshot.standings)
         ):
             wrong += 1
             yield True, f"run {snapshot.number}: its standings are not those of its matches"
+    store.hide_later({}, 0)
     if snapshots and not wrong:
         yield False, f"the standings of {counted(len(snapshots), 'run')} are those of the matches"
 

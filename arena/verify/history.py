@@ -5,13 +5,27 @@ Rule: the tree is computed again from the entries, and each entry is held agains
 
 from collections.abc import Iterator, Sequence
 
+from arena.league.state import LeagueState, state_of
 from arena.match.record import unpack
 from arena.store.history import Entry, Head, Tree
-from arena.store.matches import MatchStore
+from arena.store.matches import MatchStore, Snapshot
 from arena.text import counted
 
 AuditLine = tuple[bool, str]
 """A finding: True for a problem, and the sentence."""
+
+
+def state_of_run(store: MatchStore, snapshot: Snapshot) -> LeagueState:
+    """Return the state of a league at the end of a run; all reads of the store are of that time from now on.
+
+    A run that was closed lacks the blocks that were stored later.
+    """
+    store.hide_later({}, 0)
+    state = state_of(snapshot.tournament, store.ranks)
+    if state.stored > snapshot.matches:
+        store.hide_later(state.blocks, snapshot.matches)
+        state = state_of(snapshot.tournament, store.ranks)
+    return state
 
 
 def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[AuditLine]:

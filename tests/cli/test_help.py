@@ -51,7 +51,10 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
     ("line", "said"),
     [
         ("leag", 'did you mean "league"?'),
-        ("league rnu", 'unknown command "rnu"; known: history, matches, reveal, run, status; did you mean "run"?'),
+        (
+            "league rnu",
+            'unknown command "rnu"; known: close, history, matches, reveal, run, status; did you mean "run"?',
+        ),
         ("run first", 'no command "run"; try: arena league run first'),
         ("standings", "try: arena leaderboard"),
         ("match", "Missing argument 'BOT BOT"),

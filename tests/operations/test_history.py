@@ -427,6 +427,83 @@ def test_the_table_of_submit_marks_late_bots_and_a_jump(course: Terminal) -> Non
     assert "hand-ins are closed" in single.err
 
 
+def stop_after(matches: int) -> None:
+    """Stop a run as soon as so many matches are stored."""
+    stops = [KeyboardInterrupt()]
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Counted) and event.done >= matches and stops:
+            raise stops.pop()
+
+    with pytest.raises(Interrupted):
+        run_league(RunLeague(tournament="course.yaml", workers=1), stop)
+
+
+def test_a_run_that_is_closed_is_a_part_of_the_history(course: Terminal) -> None:
+    """With the matches of then, also when the next run has played the others, under another secret."""
+    assert course.arena("league close course").code == 2
+    stop_after(4)
+    table, closed = course.arena(TABLE).out, course.arena("league close course")
+    assert re.match(r"run 1, ended .* UTC: 3 players, closed with \d+ of 12 matches\n", closed.out), closed
+    assert course.arena("league close course").out == closed.out
+    run()
+
+    one, two = read_history(ReadHistory())[1]
+    assert one.matches < one.scheduled == two.matches == two.scheduled == 12
+    assert len(commitments()) == 2
+    assert course.arena(f"{TABLE} course@1").out == table != course.arena(f"{TABLE} course@2").out
+    assert course.arena(f"{TABLE} course@2").out == course.arena(TABLE).out
+    listed = course.arena("league matches course@1 --format csv").out.splitlines()
+    assert len(listed) == one.matches + 1
+    assert verify_leagues(VerifyLeagues()) == ()
+
+
+@pytest.mark.parametrize("schedule", [{"kind": "swiss", "rounds": 2}, {"kind": "knockout", "blocks_per_tie": 1}])
+def test_each_run_is_a_new_tournament_of_the_versions_of_its_day(course: Terminal, schedule: dict[str, object]) -> None:
+    """In a schedule that results decide: a new version, a new author, one who is withdrawn; all former runs stay."""
+    players = [{"submitted": "*"}, {"bot": "random"}]
+    content = {"name": "course", "game": "nim", "players": players, "schedule": schedule, "options": {"heaps": [2, 2]}}
+    Path("course.yaml").write_text(yaml.safe_dump(content))
+    tables = []
+    for change in (
+        lambda: None,
+        lambda: hand_in("ann", "min(1, len(m['legal']) - 1)"),
+        lambda: hand_in("cid", "0"),
+        lambda: course.arena("withdraw bob"),
+    ):
+        change()
+        run()
+        tables.append(course.arena(TABLE).out)
+
+    assert [course.arena(f"{TABLE} course@{number}").out for number in (1, 2, 3, 4)] == tables
+    runs = read_history(ReadHistory())[1]
+    assert [len(one.rows) for one in runs] == [3, 3, 4, 3]
+    assert all(one.matches == one.scheduled for one in runs)
+    assert verify_leagues(VerifyLeagues()) == ()
+
+
+def test_a_copy_goes_on_where_it_has_the_secrets(course: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made while a league runs here: a backup ends the run, a copy for others is checked and goes no further."""
+
+    def copy(event: Event) -> None:
+        if isinstance(event, Counted) and event.done >= 4 and not Path("backup").exists():
+            assert course.arena("results copy public").code == 0
+            assert course.arena("results backup backup").code == 0
+
+    run_league(RunLeague(tournament="course.yaml", workers=1), copy)
+    assert [Path(name, "secrets").exists() for name in ("public", "backup")] == [False, True]
+    assert course.arena("results copy public").code == 2
+    assert course.arena("results copy other --results nothing").code == 2
+    course.results.rename("lost")
+    for name, code in (("public", 2), ("backup", 0)):
+        monkeypatch.setenv("ARENA_RESULTS", name)
+        assert verify_leagues(VerifyLeagues(results=Path(name))) == ()
+        played = course.arena("league run course.yaml --workers 2")
+        assert (played.code, "is missing or not yours to read" in played.err) == (code, code == 2), played
+    assert verify_leagues(VerifyLeagues(results=Path("backup"))) == ()
+    assert [path.name for path in Path().iterdir() if path.name.startswith("arena-copy-")] == []
+
+
 def test_finals_are_among_the_best_of_another_league(course: Terminal) -> None:
     """With the versions that played there, at the end of the run that is named; too few players are an error."""
     run()

@@ -274,7 +274,7 @@ def test_the_wall_names_who_passed_whom_since_the_last_run_with_another_result(t
     first, second, last = view.players
     before = tuple({"player": name, "rating": 1.0} for name in (last, second, first, "gone"))
     now = tuple(row_fields(row) for row in view.table.rows)
-    runs = (EndedRun(1, "2026-11-27", 9, (), before), EndedRun(2, "2026-11-28", 9, (), now))
+    runs = (EndedRun(1, "2026-11-27", 9, (), before, 9), EndedRun(2, "2026-11-28", 9, (), now, 9))
     pages = [Pages().wall(replace(view, runs=shown), highlights) for shown in (runs, runs[1:], ())]
 
     news = [re.findall(r"<li>(version .*?)</li>", page) for page in pages]
