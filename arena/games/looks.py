@@ -39,7 +39,7 @@ def looks_of(players: Sequence[str], league: Sequence[str] = ()) -> tuple[int, .
     Without a league it is the place among the sorted names. Players at one table never look the same: of two whose
     places give the same look, the later one gets the next that is free.
     """
-    places = {name: place for place, name in enumerate(league or sorted(players))}
+    places = {name: place for place, name in enumerate(league or sorted({*players}))}
     order = [places.get(name, len(places)) for name in players]
     looks = dict[int, int]()
     for seat in sorted(range(len(players)), key=order.__getitem__):

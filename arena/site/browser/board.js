@@ -107,8 +107,8 @@ function seats(match) {
   const entries = match.players.map((player, seat) => {
     const [turn, points, stake, chance, clock] = ["turn", "points", "stake", "chance", "clock"].map((name) => el("span", { class: `seat-${name}` }));
     const bank = player.banks_ms ? bankOf(player.banks_ms[0]) : null;
-    const who = el("span", { class: "seat-who" }, shape(player, seat), el("span", { class: "seat-name" }, player.name));
-    const node = el("li", { class: `seat seat-${seat}` }, who, el("span", { class: "seat-score" }, turn, points, stake, chance), clock, bank?.node);
+    const who = el("span", { class: "seat-who" }, shape(player, seat), el("span", { class: "seat-name" }, player.name), turn);
+    const node = el("li", { class: `seat seat-${seat}` }, who, el("span", { class: "seat-score" }, points, stake, chance), clock, bank?.node);
     return { node, turn, points, stake, chance, clock, bank, times: timesOf(match, seat) };
   });
   const show = (number) => {
@@ -120,7 +120,7 @@ function seats(match) {
       const [used, left] = times[number];
       const { score, rank = 0 } = match.players[seat];
       const now = (isEnd && score) || step.points?.[seat];
-      turn.textContent = isNext ? "to move" : isEnd ? `place ${rank + 1}` : "";
+      turn.replaceChildren(...(isNext ? ["to move"] : isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : []));
       points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, `${now}` === "1" ? " point" : " points")]));
       const added = step.stake?.[seat];
       stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " this round")]));

@@ -33,7 +33,7 @@ class Fitting {
   }
 
   fit() {
-    const at = this.host.clientWidth < this.host.clientHeight ? TALL : WIDE;
+    const at = (this.host.clientWidth || innerWidth) < (this.host.clientHeight || innerHeight) ? TALL : WIDE;
     if (this.table?.at === at) return;
     this.host.replaceChildren();
     this.table = new Tavern(this.host, this.match, at);
