@@ -81,12 +81,12 @@ def _combine(options: dict[str, Any]) -> None:
         options["cluster"] = ClusterChoice(_cluster_settings(take("cluster")), take("trust_network"))
 
 
-def _number(text: str) -> float | str:
-    """Return the number that a text stands for, or the text."""
+def _number(text: str) -> float:
+    """Return a number of `--bank-ms`; SpecError for any other text."""
     try:
         return float(text)
     except ValueError:
-        return text
+        raise SpecError(f"--bank-ms: expected a number, or two with + between them, found {text!r}") from None
 
 
 def _secret_of(seed: str | None, secret_file: Path | None) -> Secret | None:
