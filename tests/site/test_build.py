@@ -314,9 +314,9 @@ def test_a_player_page_tells_of_the_other_versions_of_its_bot(tmp_path: Path) ->
 
     folder = tmp_path / "out" / "league" / key_of("both")
     old, other = (Read(folder / f"player-{key_of(name)}.html") for name in ("old", "other"))
-    assert "Versions" in old.text
+    assert "Players of the bot" in old.text
     assert f"../{key_of('both')}/player-{key_of('new')}.html" in old.targets
-    assert "Versions" not in other.text
+    assert "Players of the bot" not in other.text
 
 
 def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) -> None:
