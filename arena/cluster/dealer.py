@@ -342,9 +342,10 @@ class Dealer:
             raise WorkerLost(sentence, is_death=False)
 
     def _record_progress(self, peer: Peer, attempt: str, progress: AttemptProgress) -> None:
-        """Record the progress of an attempt; at its end set the job's result or error, and judge the worker.
+        """Record the progress of an open attempt; at its end set the job's result or error, and judge the worker.
 
-        A worker that lacks something is left out; a failure of a first attempt is counted against it.
+        A worker that lacks something, whose results do not fit the job, or with three failures in a row is left out,
+        which raises WorkerLost. A failure of a first attempt counts, but not bots that did not arrive.
         """
         open_job = peer.jobs[attempt]
         if progress.ending or progress.finished > open_job.finished:

@@ -208,7 +208,10 @@ class WorkerSession:
         return welcome
 
     async def exchange(self, request: Dispatch) -> Report:
-        """Take the driver's message; report when `enough` or less is left, the driver is needed, or after `wait_s`."""
+        """Take the driver's message, which renews its lease on the session; report what there is to tell.
+
+        Waits until `enough` or less is left, the driver is needed, the session is closed, or `wait_s` is over.
+        """
         self._renew_lease()
         self._take_request(request)
         deadline_s = self._loop.time() + request.wait_s

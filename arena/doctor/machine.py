@@ -99,7 +99,7 @@ def games() -> Iterator[CheckResult]:
 
 
 def cores() -> Iterator[CheckResult]:
-    """Report cores, free memory and load, and how many cores other commands of arena have claimed."""
+    """Report cores, free memory, load, room for matches, and cores claimed by other commands; note a high load."""
     count, load = len(usable_cores()), os.getloadavg()[0]
     yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
     yield from _check_room(count)

@@ -106,7 +106,7 @@ def languages_in(path: str) -> list[str]:
 
 
 def _lendable(names: Iterable[str], path: str, home: Path) -> dict[str, Path]:
-    """Return the folder to lend for each of these programs that is on this machine."""
+    """Return, for each program that is found, the folder to lend: from the usual folders of runtimes, then `path`."""
     roots = {"~": home, "": Path("/")}
     patterns = [(roots[root], pattern) for root, _, pattern in (folder.partition("/") for folder in _OFTEN)]
     often = [str(folder) for root, pattern in patterns for folder in sorted(root.glob(pattern), reverse=True)]

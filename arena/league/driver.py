@@ -81,7 +81,9 @@ def play_jobs(
     commit: Callable[[PlayedBlocks], None],
     tick: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Play all jobs. `commit` gets finished blocks every COMMIT_EVERY_S, the last ones also after Ctrl-C.
+    """Play all jobs, and close the backend. `commit` gets finished blocks every COMMIT_EVERY_S and after each round.
+
+    The last ones are committed also after Ctrl-C and after a MachineFault, which are raised again.
 
     `tick` is called at least twice a second with the number of finished matches that are not committed.
 
@@ -90,7 +92,8 @@ def play_jobs(
     A job whose worker dies is played again as a whole, with the same luck; after a second death each block goes out
     alone, so that a single bad block, which is named after its third death, costs no other results. A block that
     a worker found void three times is left out. BlocksLost if single blocks could not be played, all others have been
-    by then, and the same call with what is left tries them again. HarnessFault at once if the backend takes no more.
+    by then, and the same call with what is left, and a new backend, tries them again. HarnessFault at once if the
+    backend takes no more.
     """
     run = _Run(backend, commit)
     is_done = False
@@ -193,7 +196,7 @@ class _Run:
         return str(as_shortage(error) or "")
 
     def _keep_blocks(self, job: Job, blocks: PlayedBlocks) -> None:
-        """Keep the blocks for the next commit; add void ones to `lost`."""
+        """Keep sound blocks for the next commit; void ones are not kept, but described in `lost` and in the log."""
         fixtures = {fixture.block: fixture for fixture in job.fixtures}
         for block in blocks:
             if block.void:

@@ -113,7 +113,7 @@ class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_f
     closes: Annotated[datetime, Meta(tz=True)] | None = None
 
     def lateness(self, at: datetime) -> str:
-        """Return why a hand-in at that time does not play, empty if it does."""
+        """Return why a hand-in at that time does not play: before `opens`, after `closes` or `deadline`; else empty."""
         if self.opens is not None and at < self.opens:
             return "before hand-ins are open"
         if self.closes is not None and at > self.closes:

@@ -112,7 +112,10 @@ class ClockAccount:
             )
 
     def book(self, clock: MoveClock, stderr_bytes: int) -> None:
-        """Book the time of a request that is over: charge what it took beyond the move time, add the increment."""
+        """Book the time of a request that is over: charge what it took beyond the move time, add the increment.
+
+        Idle time is charged to the idle bank. `stderr_bytes` counts the whole match so far.
+        """
         cpu_us, wall_us, idle_us = round(clock.cpu_s * 1e6), round(clock.elapsed_s * 1e6), 0
         if clock.asleep_s:
             idle_us = min(round(clock.idle_s * 1e6), max(0, wall_us - cpu_us))

@@ -155,7 +155,10 @@ class _Table:
         self._begun = 0
 
     def play(self) -> MatchRecord:
-        """Play the match; return its record, also after a forfeit."""
+        """Play the match; return its record, also after a forfeit.
+
+        HarnessFault for an OSError, for which no bot is to blame; one that tells of a shortage is raised as it is.
+        """
         try:
             self._announce_match()
             state = self._play_out(self._game.setup(self._spec.options, len(self._participants)))

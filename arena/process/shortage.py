@@ -131,7 +131,10 @@ def _kill_files(root: Path) -> list[Path]:
 
 
 def as_shortage(error: BaseException, place: str = "") -> Shortage | None:
-    """Return the Shortage that caused an error, with `place` before its message; None if none did."""
+    """Return an error that tells of a shortage as a Shortage, with `place` before its message; None for any other.
+
+    Only the error itself is looked at, not its causes.
+    """
     number = error.errno if isinstance(error, OSError) else None
     if isinstance(error, MemoryError):
         number = errno.ENOMEM

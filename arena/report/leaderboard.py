@@ -110,7 +110,7 @@ def _csv_fields(row: Row, timing: Timing | None) -> dict[str, object]:
 
 
 def _document(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> dict[str, object]:
-    """Return the canonical standings, as they are, beside the sentences on luck and the timing."""
+    """Return the JSON document: canonical standings, luck and its audit, news, and timing if given, a key for each."""
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
         "luck_audit": luck_audit(standings),

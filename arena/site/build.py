@@ -87,7 +87,7 @@ def _look_rule(number: int) -> str:
 def collect_contents(
     store: MatchStore, view: LeagueView, which: MatchChoice, on_step: OnStep = ignore_step
 ) -> LeagueContents:
-    """Collect the contents of the pages of a league."""
+    """Read the results of a league once: pick its highlights, and the ids of the matches that get a page by `which`."""
     results = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
     highlights = view.highlights(results, view.pairs)
     match_ids = {"all": map(str, view.keys), "chosen": _highlighted_ids(view, highlights[None]), "none": ()}[which]

@@ -221,7 +221,10 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def highlights(
         self, results: Iterable[MatchResult], pairs: Iterable[tuple[str, str]] = ()
     ) -> dict[tuple[str, str] | None, Highlights]:
-        """Pick the matches worth a look in one pass: of all `results` under None, and of each pair in `pairs`."""
+        """Pick the matches worth a look in one pass: of all `results` under None, and of each pair in `pairs`.
+
+        The two names of a pair are sorted; a pair in the other order would find no match.
+        """
         ratings = {row.name: row.rating for row in self.table.rows if row.rating}
         pickers: dict[tuple[str, str] | None, _HighlightPicker] = {key: _HighlightPicker() for key in (None, *pairs)}
         for number, result in enumerate(results):

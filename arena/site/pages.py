@@ -241,7 +241,10 @@ class Pages:
         )
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
-        """Return the page that plays a match from `data`; without a script it lists the steps as text."""
+        """Return the page of a match, which loads and plays `data/match-ID.js`, a file that the caller provides.
+
+        `data`, of which that file is made, gives the title, the notes, and the steps as text for want of a script.
+        """
         module = [f"assets/{data['module']}.js"] if data["module"] else []
         return self._render(
             "match.html",

@@ -120,7 +120,10 @@ class LiveSite:
             return _version_of(store)
 
     def _league_views(self, store: MatchStore) -> list[LeagueView]:
-        """Return the leagues of this version; the caller holds the lock."""
+        """Return the leagues shown, computed once for each version, when it notes which of them have grown.
+
+        The caller holds the lock.
+        """
         if self._views is None:
             self._views = [*league_views(store, self._names)]
             counts = {view.name: view.state.stored for view in self._views}

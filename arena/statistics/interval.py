@@ -102,7 +102,8 @@ def degrees_of_freedom(parts: Sequence[tuple[float, float]], *, fourth: float = 
     Welch's unbiased form of Satterthwaite's: (sum v)^2 / sum(v^2 / (d + 2)) - 2, but no fewer than the fewest and no
     more than all. `fourth` is the sum of the fourth powers of the contributions of `blocks` to the error, in units
     where their squares add up to the sum of v: a spread that depends on few blocks has no more degrees than 2 / (fourth
-    / (sum v)^2 - 1 / blocks), by the variance of a sample variance with that kurtosis.
+    / (sum v)^2 - 1 / blocks), by the variance of a sample variance with that kurtosis. Parts without a variance
+    or without degrees do not count; the result is 1 at least, and the sum of degrees if none counts.
     """
     positive = [(variance, degrees) for variance, degrees in parts if variance > 0.0 and degrees > 0.0]
     if not positive:

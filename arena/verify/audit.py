@@ -66,7 +66,10 @@ DEFAULT: Final = AuditOptions()
 def audit(
     store: MatchStore, bots: BotStore, leagues: tuple[str, ...], options: AuditOptions = DEFAULT
 ) -> Iterator[AuditLine]:
-    """Yield findings about the database, each league, and, if these are all leagues, matches of no league."""
+    """Yield findings about the database, the history, each league, and, if these are all, matches of no league.
+
+    Jobs are played again if `options.replays`. Damage of the store ends a part, and is a finding.
+    """
     options = options._replace(removed=bots.removed())
     yield from _audit_part("database", _audit_database(store))
     yield from _audit_part("history", audit_history(store, options.roots))
@@ -84,7 +87,7 @@ def audit(
 
 
 def _audit_part(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
-    """Yield the findings of a part of the audit; damage that ends the part is one more."""
+    """Yield the findings of a part, each after `name: `; a DamagedStore that ends the part is one more."""
     try:
         for is_problem, text in part:
             yield is_problem, f"{name}: {text}"
@@ -148,7 +151,7 @@ def _audit_by_replay(
     """Play some jobs of a league again, and compare their actions with the stored ones."""
     secrets, backend = _secrets_of(state.tournament, options), options.open_backend(state.tournament)
     on_progress = partial(options.on_progress, f"{state.tournament.name}, played again")
-    return audit_by_replay(store, bots, state, secrets, options.replays, options.isolation, backend, on_progress)
+    yield from audit_by_replay(store, bots, state, secrets, options.replays, options.isolation, backend, on_progress)
 
 
 def _secrets_of(tournament: Tournament, options: AuditOptions) -> list[Secret]:

@@ -50,7 +50,8 @@ class ResimulationResult(msgspec.Struct, frozen=True):
 def resimulate(record: MatchRecord) -> tuple[ResimulationResult | None, list[str]]:
     """Make all simulations of a record again; return their results and the problems, in sentences.
 
-    The results are None without a simulator. CheckFailed if the record cannot be replayed.
+    The results are None if the game has no simulator, and only a reason if its engine is missing here. With another
+    fingerprint than the recorded one differences are no problems. CheckFailed if the record cannot be replayed.
     """
     simulator = simulator_of(load_game(record.game))
     if simulator is None:
