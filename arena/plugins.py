@@ -244,7 +244,7 @@ def _hash_files(root: ModuleType) -> str:
 
 
 def _source_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder, but not those that Python or a compiler made from others there."""
+    """Yield the files below a folder, unsorted, without `__pycache__` and extensions beside a `.py` of their name."""
     for path in folder.rglob("*"):
         stem = next((path.name.removesuffix(end) for end in EXTENSION_SUFFIXES if path.name.endswith(end)), "")
         is_made = "__pycache__" in path.parts or (stem and (path.parent / f"{stem}.py").exists())

@@ -95,7 +95,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def join_lines(text: str) -> str:
-    """Join the lines of a text to one sentence, without characters that do not print."""
+    """Join the lines that are not empty by "; " (a space after a first line that ends with ":"), as printable text."""
     first, *others = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     separator = " " if first.endswith(":") else "; "
     return printable(separator.join([first, "; ".join(others)]) if others else first)

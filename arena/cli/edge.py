@@ -184,7 +184,7 @@ _CLEAN_UP_S: Final = 5.0
 def stoppable() -> Iterator[None]:
     """Raise KeyboardInterrupt inside on SIGINT, SIGTERM and SIGHUP; leave signals that the shell ignores (`nohup`).
 
-    After a stop the handlers stay, because more signals may come until the program has ended.
+    After a stop the handlers stay: they ignore signals for 5 s of clean-up, then end the process at once (os._exit).
     """
     last_s = float("-inf")
 

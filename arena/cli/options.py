@@ -69,7 +69,7 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
 
 
 def _combine(options: dict[str, Any]) -> None:
-    """Replace options that are one choice by one value, in place."""
+    """Replace the parts of a secret, a clock and a cluster by one value each, in place, where a command has them."""
     take = options.pop
     if "secret_file" in options:
         options["secret"] = _secret_of(take("seed", None), take("secret_file"))

@@ -229,7 +229,10 @@ def _check_purity(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_views(table: PlayedTable) -> Iterator[str]:
-    """Yield sentences unless views are plain JSON, share no objects with the state, and equal the views for bots."""
+    """Yield sentences unless views are plain JSON, share nothing with the state, and equal the views for bots.
+
+    One more if `observe` changes the state.
+    """
     game, sent = table.game, api.observer_of(table.game)
     for place, step in table.steps():
         before = repr(step.state)

@@ -13,7 +13,10 @@ from arena.games.api import Json, Seat, action_numbers_of, encoder_of
 
 
 def numbered_actions(table: PlayedTable) -> Iterator[str]:
-    """Yield sentences unless each legal action is one of `all_actions`, whose order never changes."""
+    """Yield sentences unless `all_actions`, if there, lists each legal action once, in an order that never changes.
+
+    A position whose `legal` gives None is a finding, too.
+    """
     numbers = action_numbers_of(table.game, table.options, table.seats)
     if numbers is None:
         return
@@ -61,7 +64,7 @@ def training_data(table: PlayedTable) -> bytes:
 
 
 def _can_encode(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
-    """Return True if views can be encoded with these options; encode raises ValueError if not."""
+    """Return True if `encode` takes the first view of seat 0, False at its ValueError: it refuses these options."""
     try:
         encode(table.game.observe(table.plays[0][0].state, Seat(0)))
     except ValueError:

@@ -114,7 +114,10 @@ class _Caller:
             is_gone = child.poll() is not None
 
     def _read_frames(self) -> bool:
-        """Pass on the frames that have arrived, of progress the latest; return False at the end of the pipe."""
+        """Pass on the events that have arrived, of progress the latest; keep the outcome; return False at the pipe's end.
+
+        A Logged event becomes a Python warning.
+        """
         data = os.read(self._pipe.fileno(), 1 << 16)
         self._buffer += data
         counts: Mapping[str, Any] | None = None

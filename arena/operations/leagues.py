@@ -118,7 +118,10 @@ def authors_of(results: Path, tournament: Tournament) -> dict[str, str]:
 
 
 def newer_versions(results: Path, tournament: Tournament) -> dict[str, str]:
-    """Return the time of hand-in (UTC, ISO 8601) of the newest version of each player who plays with another one."""
+    """Return the time of hand-in (UTC, ISO 8601) of the newest version, by name, where a player plays with another one.
+
+    Only players named as their bot count; empty unless the tournament takes new versions.
+    """
     newest = {name: (digest, at) for at, name, digest in BotStore(results, results).hand_ins()}
     players = [player.bot for player in tournament.players if tournament.takes_new and player.name == player.bot.name]
     return {

@@ -96,7 +96,7 @@ def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
 
 
 def _are_alike(results: Sequence[MatchResult], recent: Sequence[MatchRecord]) -> bool:
-    """Return True if the matches of each block are the same, move by move where their records are at hand."""
+    """Return True if there are several matches, alike within each block, move by move where records are at hand."""
     ends: dict[tuple[str, int], set[object]] = {}
     for result in results:
         ends.setdefault(result.key[:2], set()).add((result.ranks, result.scores, result.moves))

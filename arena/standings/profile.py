@@ -222,7 +222,10 @@ class _PlayedMatches:
         )
 
     def _scores_by_place(self, places: Array) -> Array:
-        """Return the scores of each match, the player's first, in parts of 1 / unit."""
+        """Return the stored scores of each match in the order of `places`, the player's first, in parts of 1 / unit.
+
+        `places` are column indices, a row for each match.
+        """
         row, rotation, _ = self._own
         scores = np.take_along_axis(self._table.column("scores")[row, rotation].astype(np.int64), places, axis=1)
         factors = np.array([self._unit // end.score_unit for end in self._table.ends], dtype=object)

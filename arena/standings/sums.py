@@ -219,7 +219,10 @@ def _sum_margins(table: MatchTable, units: Sequence[int]) -> Shares:
 
 
 def _sum_luck(table: MatchTable) -> tuple[LuckSums, ...]:
-    """Add up the luck of each half of the blocks."""
+    """Add up luck, points and their products by pairing, over matches with measured luck: a LuckSums for each half.
+
+    The halves are blocks by their number modulo HALVES.
+    """
     has = table.present & table.map_ends([bool(end.luck_version) for end in table.ends], bool)
     m, luck = has.sum(axis=1), sum_matches(_widen(table.column("luck")))
     y = sum_matches(table.points * has[:, :, None])

@@ -237,9 +237,10 @@ class BotStore:
         return "; ".join(parts)
 
     def _find_by_name(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
-        """Return the user's bots of that name, or else the bundled one; all of them if `is_any_version`.
+        """Return the user's bots of that name and the latest submitted one, or else the bundled one.
 
-        Of the submitted bots of that name, only the latest counts otherwise.
+        SpecError if the user's cannot be read and a bundled one would play; warn once if a bundled one is hidden.
+        With `is_any_version`, return the user's, the bundled and all submitted ones together, without either.
         """
         submitted = [self.read_installed(entry.digest) for entry in self.submissions() if entry.name == name]
         user_bots = [bot for bot in self.read_own() if bot.name == name]

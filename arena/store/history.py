@@ -127,7 +127,7 @@ def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
 
 
 def _load_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
-    """Load the tree of all entries; return it and their number."""
+    """Load the tree of all entries, from its peaks; return it and their number. DamagedStore if a peak is not there."""
     (last,) = connection.execute("SELECT max(number) FROM history").fetchone()
     count = 0 if last is None else last + 1
     peaks, end = list[bytes](), 0

@@ -139,7 +139,7 @@ class RiffRaffSimulator:
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json], left: int = ENDLESS) -> dict[str, Json]:
         """Return the result that a load would have, as far as the budget `left` goes.
 
-        A question that breaks the physics is refused as `diverged`, and costs all that is left.
+        IllegalAction for a question that breaks the physics: its reason is DIVERGED, its `cost` all that is left.
         """
         question = parse_question(state, seat, what)
         table, area, load = question.table, question.area, question.load

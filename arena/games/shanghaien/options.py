@@ -48,7 +48,7 @@ def check_options(options: Options, known: Mapping[str, Expansion]) -> Options:
 
 
 def first_state(known: Mapping[str, Expansion], options: Options) -> State:
-    """Return the unshuffled table that these options make; expansions are in the order in which they are known."""
+    """Return the unshuffled table that these options make; expansions in the order of `known`, others ignored."""
     expansions = [expansion for name, expansion in known.items() if name in options.expansions]
     faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
     for kind, count in msgspec.structs.asdict(options.tricks).items():
