@@ -114,7 +114,7 @@ class _Caller:
             is_gone = child.poll() is not None
 
     def _read_frames(self) -> bool:
-        """Pass on the events that have arrived, of progress the latest; keep the outcome; return False at the pipe's end.
+        """Pass on the events that have arrived, of progress the latest; keep the outcome; return False at the end.
 
         A Logged event becomes a Python warning.
         """

@@ -91,7 +91,7 @@ class RoundValue:
         return of_row - len(self._row) * total / count
 
     def payoff_to_move(self, seat: int, dice: PlacedDice, end: int) -> float:
-        """Return the payoff of the seat to move, by the better of roll and shanghai, as far as its placed dice allow."""
+        """Return the payoff of the seat to move, by the better of roll and shanghai, if both are allowed."""
         dice_placed = dice.first if seat == 0 else dice.second
         if dice_placed >= MUST_END:
             return self._payoff_if_ended(seat, dice, end)
