@@ -86,7 +86,10 @@ class _ValuePlayer:
         return getattr(self._bot, name)
 
     def ask(self, request: ActionRequest) -> m.Answer:
-        """Return the chosen action, of which the bot hears with the next question. Raises BotFault."""
+        """Ask for the values, add the decision to `past`, and return the chosen action. Raises BotFault.
+
+        The bot hears of the action with the next question.
+        """
         answer, legal = values_of(self._bot, replace(request, run_on=None)), request.legal or ()
         values, slack = answer.values, 2 * max(answer.errors, default=0)
         is_random = len(self._past) < self._opening
@@ -107,7 +110,10 @@ def _ends(game: Game[Any, Any], request: ActionRequest, values: Sequence[float])
 
 
 def _caution(value: float, payoff: float) -> float:
-    """Return how much further than the value the payoff lies on the value's side of 1/2."""
+    """Return how much further than the value the payoff lies on the value's side of 1/2.
+
+    Positive where the value was too cautious, negative where it was too bold.
+    """
     return payoff - value if value >= 0.5 else value - payoff
 
 
@@ -116,7 +122,8 @@ def examine_values(
 ) -> tuple[str, bool]:
     """Play matches by the values of a bot; return what was found, a sentence a line, and whether the values are sound.
 
-    `records` are earlier matches at the same table. `open_bot` returns a new bot with that clock.
+    `records` are earlier matches at the same table; where they allow no examination, values count as sound. `open_bot`
+    returns a new bot with that clock; all are closed at the end.
     """
     choices = [choice for record in records for choice in choices_of(record)]
     reasons = [choice.reason for choice in choices if choice.reason] or ["nobody has a choice"] * (not choices)
@@ -144,7 +151,10 @@ class _Comparison:
         self._values = set[float]()
 
     def play_matches(self, opening: int, seed: str) -> str:
-        """Play matches with up to `opening` random decisions each; return a sentence on the fault that ended them."""
+        """Play matches with up to `opening` random decisions each, until there are 200 or 15 s have passed.
+
+        A fault ends them at once: return a sentence on it, or an empty text.
+        """
         begun, settings, strict = time.monotonic(), self._settings, ClockSettings(strict=True)  # a fault ends its match
         while self._matches < _MATCHES and time.monotonic() - begun < _WALL_S:
             luck, decisions = derive("values", seed, self._matches), list[_Decision]()

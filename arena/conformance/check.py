@@ -91,7 +91,7 @@ class StepFailed(CheckFailed):
 
 
 def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
-    """Return the luck of the matches of a check; the same secret gives the same luck."""
+    """Return the luck of the first match of a check and of ten more; the same secret gives the same luck."""
     return tuple(draw_block(secret, f"check-{number}", seats) for number in range(MATCHES_IN_A_ROW + 1))
 
 
@@ -123,7 +123,7 @@ class CheckPlan(msgspec.Struct, frozen=True):
 def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:
     """Yield each step when it has been taken; the last step is the first that fails, or the end of the check.
 
-    The clock of the plan's settings is the bot's own.
+    The clock of the plan's settings is the bot's own. Closing the iterator ends all processes of the bot.
     """
     examination = _Examination(bot, plan, confinement)
     try:
@@ -215,7 +215,7 @@ class _Examination:
         )
 
     def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
-        """Play match `number` in that seat and keep its record; return what came of it."""
+        """Play match `number` in that seat and keep its record; return its result. _Failure if the bot forfeits."""
         record = self._play_one(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
         answers = record.seats[seat].moves
@@ -335,7 +335,7 @@ class _Examination:
         return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
 
     def _end_by_quit(self) -> str:
-        """Send `quit`; _Failure if the process goes on, _Remark if its exit code is not 0."""
+        """Send `quit` to the shared process; _Failure if it goes on, _Remark if its exit code is not 0."""
         ending = self._player.close()
         if ending == "was killed":
             raise _Failure(
@@ -346,7 +346,10 @@ class _Examination:
         return "with exit code 0"
 
     def _end_by_closing(self) -> str:
-        """Start a process, offer it to evaluate, and close its stdin; _Remark if it goes on."""
+        """Start a process, offer it to evaluate, and close its stdin; _Remark if it goes on.
+
+        Its answer to the offer decides whether `steps` has one more step.
+        """
         bot_player = offer_evaluation(self._enter(self._open))
         talk = bot_player.start_process()  # on a slow machine it could not end before it has started
         self._evaluates = bot_player.may_evaluate and self._plan.compares_values
@@ -419,7 +422,10 @@ def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
 
 
 def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
-    """Return a remark on the longest idle time while answers were owed; empty if it is short or has no limit."""
+    """Return a remark on the longest idle time while answers were owed; empty if it is short or has no limit.
+
+    It begins with `; `, to stand behind another remark.
+    """
     idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
     if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
         return ""
@@ -430,7 +436,10 @@ def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
 
 
 def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
-    """Return a remark on refused answers: their number, reasons (as far as kept), and the first in full."""
+    """Return a remark on refused answers: their number, reasons (as far as kept), and the first in full.
+
+    Empty without any; late answers do not count.
+    """
     counts = _fault_counts(records, bot)
     del counts[Termination.TIMEOUT]
     if not counts:

@@ -61,7 +61,10 @@ class CheckedPart(NamedTuple):
 
 
 def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) -> Iterator[CheckedPart]:
-    """Make all checks for every number of seats; yield the result of each."""
+    """Make all checks for every number of seats; yield the result of each.
+
+    Where a random play fails, that is the only result for this number of seats. An exception of the game is a finding.
+    """
     plays = _PLAYS if api.simulator_of(game) is None else 1
     for seats in game.seat_counts:
         try:
@@ -320,7 +323,7 @@ def _check_replay(table: PlayedTable) -> Iterator[str]:
 
 
 def difference_elsewhere(name: str, options: Mapping[str, api.Json]) -> str:
-    """Play in processes with other hash seeds; return a sentence if they play otherwise, empty if not."""
+    """Play in two processes with other hash seeds; return a sentence if one plays otherwise or fails, empty if not."""
     here = play_digest(name, options)
     code = f"from arena.conformance.game import play_digest; print(play_digest({name!r}, {dict(options)!r}))"
     for hash_seed in ("1", "2"):

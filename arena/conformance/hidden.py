@@ -46,7 +46,7 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def _actions_to_compare(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
-    """Return the first and last legal actions, or the sampled one if the game cannot list them."""
+    """Return up to three legal actions from either end of the list; the sampled one if the game cannot list them."""
     legal = table.game.legal(step.state, seat)
     if legal is not None:
         return legal if len(legal) <= 2 * _LISTED else [*legal[:_LISTED], *legal[-_LISTED:]]
@@ -96,7 +96,10 @@ def hidden_texts(table: PlayedTable) -> Iterator[str]:
 
 
 def alternative_states(game: AnyGame, draw: HiddenDraw) -> list[Any]:
-    """Return the states after some other outcomes of a draw, each changed as little as possible."""
+    """Return the states after some outcomes of a draw, each changed as little as possible.
+
+    Of dice and choices the outcome that was drawn may be among them.
+    """
     turn, drawn = draw.turn, draw.step.drawn
     places = range(len(drawn))
     if isinstance(turn.kind, Shuffle):

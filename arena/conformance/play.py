@@ -78,7 +78,10 @@ def random_play(
     seats: int = 2,
     simulator: api.Simulator | None = None,
 ) -> Iterator[GameStep]:
-    """Yield every state of a random play in order; the last has the turn `Over` and itself as `after`."""
+    """Yield every state of a random play in order; the last has the turn `Over` and itself as `after`.
+
+    Luck follows from `seed`, decisions from `rng`. A game without an end is played for ever. Raises CheckFailed.
+    """
     state, simulator = game.setup(options or {}, seats), simulator or api.simulator_of(game)
     while not isinstance(turn := game.turn(state), api.Over):
         step = _play_turn(game, seed, rng, state, turn, simulator)
@@ -105,7 +108,10 @@ def _play_turn(
 
 
 def _sample(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
-    """Sample an action; return the fallback action instead if the simulated world has no room for it."""
+    """Sample an action; return the fallback action instead if the simulated world has no room for it.
+
+    IllegalAction if the game has no fallback actions.
+    """
     action, fault_policy = game.sample(state, seat, rng), api.fault_policy_of(game)
     try:
         if simulator is not None:

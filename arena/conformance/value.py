@@ -57,7 +57,10 @@ def sound_values(table: PlayedTable) -> Iterator[str]:
 
 
 def _describe_mistake(payoffs: Any, seats: int) -> str:
-    """Describe what is wrong with a value, expected as `seats` finite numbers with the sum 1; empty if it is sound."""
+    """Describe what is wrong with a value; empty if it is sound.
+
+    Expected is a tuple of `seats` finite numbers with the sum 1, none of them less than LEAST_VALUE.
+    """
     if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {*map(type, payoffs)} <= {int, float}:
         return f"the value is {payoffs!r:.60}, expected a tuple of {seats} numbers, one for each seat"
     if not all(map(isfinite, payoffs)):

@@ -71,7 +71,7 @@ bad = partial(CheckResult, "BAD")
 
 
 def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[CheckResult]:
-    """Return the results of `check`; an exception of it becomes a note."""
+    """Return the results of `check`; if it raises an exception, only a note with that."""
     try:
         return list(check())
     except Exception as error:  # noqa: BLE001 - any trouble of this machine
@@ -152,7 +152,7 @@ def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
 
 
 def clocks() -> Iterator[CheckResult]:
-    """Check that the CPU clock of a sleeping process can be read: it is small, not 0, and stands still."""
+    """Start `sleep` for a moment, and check that its CPU clock can be read: it is small, not 0, and stands still."""
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
         time.sleep(0.05)
@@ -182,7 +182,10 @@ def tools() -> Iterator[CheckResult]:
 
 
 def disk(results: Path) -> Iterator[CheckResult]:
-    """Check the disk of the results with one durable write, as each batch of matches needs one."""
+    """Check the disk of the results with one durable write, as each batch of matches needs one.
+
+    The write is to a temporary file, in the nearest folder that exists if `results` does not.
+    """
     place = next(place for place in [results, *results.absolute().parents] if place.is_dir())
     try:
         with tempfile.TemporaryFile(dir=place) as file:
@@ -207,7 +210,10 @@ def disk(results: Path) -> Iterator[CheckResult]:
 
 
 def privacy(results: Path) -> Iterator[CheckResult]:
-    """Yield a warning if other users may read bots, secrets or private actions in the results; else nothing."""
+    """Yield a warning if other users may read bots, secrets or private actions in the results; else nothing.
+
+    They may not if the folder itself is closed to them, or does not exist.
+    """
     with contextlib.suppress(FileNotFoundError):
         paths = [path for path in map(results.joinpath, _PRIVATE) if path.exists() and path.stat().st_mode & _OF_OTHERS]
         if paths and results.stat().st_mode & _OF_OTHERS:

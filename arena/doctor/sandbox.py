@@ -33,7 +33,10 @@ _OFTEN: Final = (
 
 
 def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[CheckResult]:
-    """Try the sandbox with a hostile program; report that it holds, or what does not and what to do."""
+    """Try the sandbox with a hostile program; report that it holds, or what does not and what to do.
+
+    A sandbox that cannot be tried at all is a BAD result, not an error.
+    """
     try:
         tried = attempt_escapes()
         program = f"bubblewrap {bubblewrap.version()} ({bubblewrap.program()}) with a filter of system calls"
@@ -50,7 +53,7 @@ def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[Check
 
 
 def own_promises(why_no_group: str) -> Iterator[CheckResult]:
-    """Report how bots are limited where the sandbox holds: users, memory and CPU time, dumps of crashes.
+    """Report how bots are limited where the sandbox holds: users, memory and CPU time, crashes, the shared kernel.
 
     `why_no_group`: a reason and an advice, or empty.
     """
@@ -78,7 +81,10 @@ def accounting(why_no_group: str) -> Iterator[CheckResult]:
 
 
 def cores_dumped(pattern: str) -> Iterator[CheckResult]:
-    """Check that the kernel hands crashes of bots to no program; it would do so whatever their limits."""
+    """Note a program to which the kernel hands crashes of bots, outside of the sandbox; yield nothing without one.
+
+    `pattern` is the kernel's core_pattern.
+    """
     if pattern.startswith("|"):
         program = (pattern[1:].split() or ["a program"])[0]
         yield note(

@@ -56,7 +56,10 @@ class CallableBot:
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a message of the protocol, as the player gives it; None if no answer is due."""
+        """Call the player for a message of the protocol; return the answer to send, None if none is due.
+
+        Errors of the player pass. TypeError if an action has no JSON form.
+        """
         match message["type"]:
             case "hello":
                 return {"type": "hello", "protocols": [1], "name": self.name}
@@ -90,7 +93,10 @@ class CallableBot:
 
 
 class Switchboard:
-    """The sockets of a results folder, one for each callable player, by which bots' processes reach the players."""
+    """The sockets of a results folder, one for each callable player, by which bots' processes reach the players.
+
+    It listens inside `with`, which raises SpecError while another run has callable players in this folder.
+    """
 
     def __init__(self, results: Path, bots: Mapping[str, CallableBot]) -> None:
         self._folder = results / CALLABLES

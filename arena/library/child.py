@@ -49,10 +49,10 @@ def run_in_child(
     on_counts: OnCounts | None = None,
     on: OnFrame = lambda _: None,
 ) -> Any:
-    """Run an operation; return its value as dicts, lists and plain values, or raise its error.
+    """Run an operation in a new process; return its value as dicts, lists and plain values, or raise its error.
 
     `players` answer in this process meanwhile. An exception of a player, `on_counts` or `on`, or Ctrl-C, first ends the
-    child and its bots.
+    child and its bots. HarnessFault if the child ends without a value or an error.
     """
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb", buffering=0) as pipe:
@@ -116,7 +116,7 @@ class _Caller:
     def _read_frames(self) -> bool:
         """Pass on the events that have arrived, of progress the latest; keep the outcome; return False at the end.
 
-        A Logged event becomes a Python warning.
+        A Logged event becomes a Python warning; a Warned one is logged, too.
         """
         data = os.read(self._pipe.fileno(), 1 << 16)
         self._buffer += data
@@ -264,7 +264,11 @@ def _stop_once(_signal: int, _frame: object) -> None:
 
 
 def _error_fields(error: BaseException) -> dict[str, str]:
-    """Return an error by the name of its class in `arena.errors`, and its text."""
+    """Return an error by the name of its class in `arena.errors`, and its text.
+
+    Other exceptions become one of these: KeyboardInterrupt Interrupted, an OSError with a file or a shortage
+    MachineFault, all else HarnessFault with the traceback as its text.
+    """
     from arena.process.shortage import as_shortage  # noqa: PLC0415 - only for this message
 
     if isinstance(error, KeyboardInterrupt):

@@ -27,8 +27,8 @@ def compare(
 ) -> dict[str, Any]:
     """Play bot `new` against bot `old` until a test has decided whether it is better: `arena compare --format json`.
 
-    `settings` are the other options of that command, such as `elo1=10` or `model="luck-adjusted"`. Blocks are stored:
-    interrupted by Ctrl-C, the same call continues.
+    `settings` are the other options of that command, such as `elo1=10` or `model="luck-adjusted"`. `progress` is that
+    of `League.run`. Blocks are stored: interrupted by Ctrl-C, the same call continues.
     """
     folders = {"results": absolute(results), "bots_folder": absolute(bots)}
     seed = settings.pop("seed", None)

@@ -54,20 +54,27 @@ class Rules:
         return self._game.observe(state, Seat(seat))
 
     def legal(self, state: Any, seat: int | None = None) -> tuple[Any, ...] | None:
-        """Return the actions open to a seat, by default the first that decides; None if the game cannot list them."""
+        """Return the actions open to a seat, by default the first that decides; None if the game cannot list them.
+
+        Empty for a seat that does not decide now. SpecError without `seat` if nobody decides.
+        """
         return self._game.legal(state, self._first_seat(state) if seat is None else Seat(seat))
 
     def apply(self, state: Any, action: Any) -> Any:
-        """Return the state after an action of the one seat that decides, or after a mapping of actions by seat.
+        """Return the state after an action of the one seat that decides; if several do, after a mapping by seat.
 
-        An action is one of `legal`, or its JSON form. BotFault if the rules forbid it.
+        An action is one of `legal`, which is not checked again, or a dict, its JSON form: BotFault if the rules forbid
+        that. SpecError if nobody decides.
         """
         seats = self._deciding_seats(state)
         by_seat = {Seat(seat): move for seat, move in action.items()} if len(seats) > 1 else {seats[0]: action}
         return self._game.apply(state, {seat: self._parse(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
-        """Return the state after chance came out as `drawn`, or as `rng` draws it; or after a simulation."""
+        """Return the state after chance came out as `drawn`, or as `rng` draws it; or after a simulation.
+
+        Without both each call draws anew. SpecError if no draw or simulation is due, or if its engine is missing.
+        """
         match self.turn(state):
             case Simulation():
                 require_simulator(self._game)
@@ -87,7 +94,10 @@ class Rules:
         return self._game.outcome(state)
 
     def playout(self, rng: random.Random, state: Any = None, *, seats: int = 2) -> Any:
-        """Return the last state of a match of random legal actions, from `state` or from the beginning."""
+        """Return the last state of a match of random actions, from `state` or from the beginning, without options.
+
+        `rng` draws actions and luck. `seats` counts only without `state`.
+        """
         state = self.setup(seats=seats) if state is None else state
         while not isinstance(turn := self.turn(state), Over):
             if isinstance(turn, Decision):

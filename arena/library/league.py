@@ -111,7 +111,7 @@ class League:
     def standings(self) -> Table:
         """Return a row for each player, best first, with all the columns of `arena leaderboard --format json`.
 
-        A notebook shows the default columns of the leaderboard.
+        A notebook shows the default columns of the leaderboard. SpecError if the league is not stored.
         """
         from arena.operations.read_standings import ReadStandings, read_standings  # noqa: PLC0415 - playing needs no numpy
         from arena.standings.table import standings_json  # noqa: PLC0415 - see above
@@ -153,7 +153,10 @@ class League:
         return load_match(match_id, results=self._results)
 
     def verify(self) -> list[str]:
-        """Recompute what is stored, in a child process; return the findings. CheckFailed lists what does not fit."""
+        """Recompute what is stored, in a child process; return the findings, a sentence each.
+
+        CheckFailed, which lists what does not fit, instead if anything does not.
+        """
         from arena.operations.verify_leagues import verify_leagues  # noqa: PLC0415 - see `standings`
 
         findings: list[Mapping[str, Any]] = []
@@ -197,7 +200,10 @@ class League:
                 raise SpecError(f"{change}: `run(update=True)` takes it and drops its matches; or give it another name")
 
     def _write_file(self) -> Path:
-        """Return the file of the tournament; write it beside the results if it came as a mapping."""
+        """Return the file of the tournament; if it came as a mapping, write it into the results.
+
+        The bots that pass lines on to functions are written there, too.
+        """
         if self._content is None:
             return self._file
         files.make_folder(self._results, CALLABLES)
@@ -222,7 +228,7 @@ def play(  # noqa: PLR0913 - all by name
     """Play these players against each other at one table; return their league, whose results are gone with the object.
 
     `blocks`, each of as many matches as players: the same luck, each player once in each seat. `seed` makes the luck
-    public. Other arguments as for `League.run`.
+    public. Other arguments and errors are those of `League.run`.
     """
     entries = [player if isinstance(player, Mapping) else {"bot": player} for player in players]
     content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}

@@ -29,7 +29,10 @@ _HEIGHT_PX: Final = 1000
 
 
 class Match:
-    """A match that was played. `scores` is None where a fault ended it; `ranks` by seat from 0, the best."""
+    """A match that was played. `scores` is None where a fault ended it; `ranks` by seat from 0, the best.
+
+    Steps, states and pictures come from a replay: CheckFailed if that is not possible here.
+    """
 
     def __init__(self, record: MatchRecord) -> None:
         self.record = record
@@ -45,7 +48,10 @@ class Match:
         )
 
     def state(self, step: int | None = None) -> Any:
-        """Return the state after a step, from 1; 0 for the first state, None for the last; a state of `arena.game`."""
+        """Return the state after a step, from 1; 0 for the first state, None for the last; a state of `arena.game`.
+
+        IndexError for a step that the match does not have.
+        """
         number = len(self._moments) if step is None else step
         if not 0 <= number <= len(self._moments):
             raise IndexError(f"step {number}: the match has {len(self._moments)}")
@@ -103,5 +109,8 @@ class Match:
 
 
 def load_match(match_id: str, *, results: str | Path = "results") -> Match:
-    """Return the stored match of that id, as `League.matches` lists it. SpecError if there is none."""
+    """Return the match of that id: a stored one, as `League.matches` lists it, or one of the last of `arena match`.
+
+    SpecError if there is none.
+    """
     return Match(read_match(ReadMatch(match=match_id, results=Path(results))).record)
