@@ -54,8 +54,8 @@ def write_site(
 ) -> int:
     """Write the site of the named leagues, or of all, into a new or a former folder; return the number of files.
 
-    `which`: the matches that get a page. `private`: the players whose notes and stderr are shown. SpecError for a
-    folder with other files, and for an unknown player.
+    `which`: the matches that get a page. `private`: the players whose notes and stderr are shown. Files of a former
+    build that are not written again are removed. SpecError for a folder with other files, an unknown league or player.
     """
     claim_folder(out, "arena site build")
     written = set[Path]()
@@ -95,7 +95,10 @@ def collect_contents(
 
 
 def _highlighted_ids(view: LeagueView, highlights: Highlights) -> Iterator[str]:
-    """Yield the ids of the highlights and of those in profiles, with all matches of their blocks (same luck)."""
+    """Yield the ids of the highlights, and of the biggest wins and losses in profiles; some come more than once.
+
+    Each comes with all matches of its block, which have the same luck.
+    """
     keys = [match.key for match in highlights.matches(*highlights.kinds)]
     for profile in (view.profile(name).profile for name in view.players):
         keys += [extreme.match for extreme in (*profile.wins, *profile.losses)]
@@ -131,7 +134,7 @@ class _MotionBudget:
         self._left = MOST_SIMULATIONS
 
     def __call__(self, record: MatchRecord) -> bool:
-        """Return True if the simulations of a match may be made again, and take them off the budget."""
+        """Take the simulations of a match off the budget; return False if it is exceeded, and for all matches after."""
         self._left -= sum(isinstance(step, SimulationStep) for step in record.steps)
         return self._left >= 0
 
@@ -146,10 +149,10 @@ def match_files(
     judge: Callable[[MatchRecord], Sequence[Judgement]] = lambda _: (),
     marks: dict[str, Any] | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again.
+    """Yield path and text of a match's page and data; if the record contradicts the rules, of a page with the reason.
 
-    Decisions have the costs that are kept beside the results; without any, those by `judge`. Its marks are put into
-    `marks`.
+    `has_motions` tells if simulations are made again. Decisions have the costs that are kept beside the results;
+    without any, those by `judge`. The marks of the match are put into `marks`, under its id.
     """
     stored = store.match(match)
     try:

@@ -116,7 +116,7 @@ class MatchData(msgspec.Struct):
 
 
 def add_faults(steps: list[StepData], record: MatchRecord) -> None:
-    """Write the reason of each fault into the step that it led to."""
+    """Write the reason of each fault into the step that it led to; of the one that ended the match into the last."""
     for step, recorded_step in zip(steps[1:], record.steps, strict=True):
         step.fault = recorded_step.fallback_for if isinstance(recorded_step, ActionStep) else ""
     for entry in record.seats:
@@ -145,7 +145,7 @@ def add_costs(data: MatchData, judgement: Judgement, *others: Judgement) -> None
 
 
 def add_times(data: MatchData, record: MatchRecord) -> None:
-    """Write the time of each action and the bank after it, as far as the record assigns requests to actions.
+    """Write times and banks, in ms, into steps and players, as far as the record assigns requests to actions.
 
     The time of refused answers is added to the action after them.
     """
@@ -163,7 +163,7 @@ def add_times(data: MatchData, record: MatchRecord) -> None:
 
 
 def _spent_us(record: MatchRecord, seat: int) -> tuple[int, ...]:
-    """Return the microseconds that count of each request of a seat."""
+    """Return the microseconds by which each request of a seat is judged, in order; empty if none is recorded."""
     entry = record.seats[seat]
     return () if entry.requests is UNSET else entry.requests.deciding_us(entry.decides)
 

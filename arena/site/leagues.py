@@ -58,7 +58,7 @@ class Highlights(msgspec.Struct, frozen=True):
     faults: int
 
     def matches(self, *kinds: str) -> list[MatchResult]:
-        """Return the matches of these kinds."""
+        """Return the matches of these kinds, kind by kind; one of several kinds comes several times."""
         return [match for kind in kinds for _, match in self.kinds[kind]]
 
 
@@ -124,7 +124,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def latest(self) -> MatchKey | None:
-        """The first match of the latest whole block; None before."""
+        """The first match of a whole block with the highest number; None without any."""
         last = max(self.ranges, key=lambda part: part.blocks[-1], default=None)
         return MatchKey(last.pairing, last.blocks[-1], 0) if last else None
 
@@ -188,7 +188,10 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return sorted({number + 1 for numbers in pages for number in numbers})
 
     def has(self, key: MatchKey) -> bool:
-        """Return True if `key` can be a stored match of a whole block of this league."""
+        """Return True if the block of `key` belongs to this league and is not torn.
+
+        It may not be stored yet; the rotation is not checked.
+        """
         return 0 <= key.block < self.state.blocks.get(key.pairing, 0) and (key.pairing, key.block) not in self.torn
 
     @cached_property
@@ -243,7 +246,7 @@ class _HighlightPicker:
         self._faults = 0
 
     def offer(self, match: MatchResult, order: tuple[int, int], surprise: float) -> None:
-        """Take in a match, with its place in time and the surprise of its result."""
+        """Take in a match. `order`: its place in time, larger for later ones. `surprise`: 0 if it was no upset."""
         self._keep_largest("latest", order, match)
         if match.scores is not None:
             best, second, *_ = sorted(match.scores, reverse=True)
@@ -271,7 +274,10 @@ class _HighlightPicker:
 
 
 def _surprise(match: MatchResult, ratings: Mapping[str, Interval]) -> float:
-    """Return the lead in rating of the strongest loser over the winner; 0 unless both intervals lie apart."""
+    """Return the lead in rating of the strongest loser over the winner.
+
+    0 if their intervals overlap, for a match at fault, and where a rating is missing.
+    """
     winner = ratings.get(match.players[match.ranks.index(0)])
     beaten = [ratings[name] for name, rank in zip(match.players, match.ranks, strict=True) if rank and name in ratings]
     if match.at_fault is not None or winner is None or not beaten:

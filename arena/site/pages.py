@@ -208,7 +208,10 @@ class Pages:
         return self._list_page(view, "matches.html", "Matches worth a look", [], cards=self._cards(view, highlights))
 
     def pair(self, view: LeagueView, pair: tuple[str, str], highlights: Highlights) -> str:
-        """Return the page of two players: matches worth a look, and links to the pages that list all of theirs."""
+        """Return the page of two players: their result, some matches worth a look, and links to lists of all of theirs.
+
+        Matches that have a page come first.
+        """
         links = [(all_file(number), number) for number in view.pages_of(pair)]
         result = [pair_sentence(cell) for cell in view.matrix.meetings if (cell.player, cell.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"

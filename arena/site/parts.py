@@ -86,7 +86,7 @@ def standings_table(view: LeagueView) -> list[Column]:
 
 
 def skill_plot(view: LeagueView) -> Plot | None:
-    """Plot the rating of each player with its interval; None without a match."""
+    """Plot the ratings of the best `MOST_INTERVALS` players with their intervals; None without a match."""
     rows = [row for row in view.table.rows if row.rating][:MOST_INTERVALS]
     if not rows:
         return None
@@ -105,7 +105,7 @@ def _looks(view: LeagueView, names: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def rating_plot(view: LeagueView) -> Plot | None:
-    """Plot TrueSkill's mu over the matches of the league; None without a match."""
+    """Plot TrueSkill's mu of the best `MOST_LINES` players over the matches of the league; None without a match."""
     names = [row.name for row in view.table.rows if row.matches][:MOST_LINES]
     if len(view.ratings) < 2:
         return None
@@ -156,7 +156,7 @@ def heat_map(view: LeagueView) -> dict[str, Any]:
 
 
 def _heat(view: LeagueView, meeting: Meeting | None) -> dict[str, str]:
-    """Return a cell of the matrix: the score, shaded from 0 to 100 %."""
+    """Return a cell of the matrix: the score, shaded from 0 to 100 %; without text for a player and themselves."""
     if meeting is None or meeting.score is None:
         return {"text": UNKNOWN if meeting else "", "shade": "none", "title": "", "href": ""}
     pair = pair_of(meeting.player, meeting.opponent)
@@ -181,7 +181,10 @@ def pair_sentence(meeting: Meeting) -> str:
 
 
 def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> list[Column]:
-    """Return columns with a row for each player of each league; with `bot`, for its players. `root`: of leagues."""
+    """Return columns with a row for each player of each league, sorted by bot and version.
+
+    `bot`: the name of the only bot to list. `root`: the relative path to the folder of all leagues, for links.
+    """
     lines = sorted(
         (
             (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)
@@ -208,7 +211,7 @@ def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/
 
 
 def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
-    """Yield the tables of a player, with their titles."""
+    """Yield `title` and `data` (columns) of each table of a player; not that of tenths with too few blocks."""
     for section, lines in page.sections:
         if section == "tenth" and not _has_form(page):
             continue
@@ -254,7 +257,10 @@ Marks = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def cards_of(view: LeagueView, highlights: Highlights, has_page: Callable[[str], bool], marks: Marks) -> list[Card]:
-    """Return the matches worth a look: the best of each kind, then the second of each, and so on."""
+    """Return a card for each match worth a look: the best of each kind, then the second of each, and so on.
+
+    A match of several kinds has one card with all of them. Swings and decisions are known from `marks` only.
+    """
     cards = dict[str, Card]()
     kinds = [[(kind, *entry) for entry in _reasons(kind, highlights, marks)] for kind in CARD_KINDS]
     for kind, match, reason, step in filter(None, chain.from_iterable(zip_longest(*kinds))):

@@ -71,7 +71,7 @@ def interval_plot(players: Players, intervals: Sequence[Interval], alternative: 
         axes.set_ylim(len(players) - 0.5, -0.5)
         axes.set_xlabel("rating")
 
-    return _drawn(draw, 0.9 + 0.26 * len(players), alternative)
+    return _draw_widths(draw, 0.9 + 0.26 * len(players), alternative)
 
 
 def line_plot(
@@ -95,7 +95,7 @@ def line_plot(
         axes.set_ylabel(labels[1])
         axes.legend(**_LEGENDS[width], frameon=False, fontsize=9)
 
-    return _drawn(draw, 3.8, alternative)
+    return _draw_widths(draw, 3.8, alternative)
 
 
 def bar_plot(look: int, names: Sequence[str], scores: Sequence[Interval], alternative: str) -> Markup:
@@ -112,12 +112,15 @@ def bar_plot(look: int, names: Sequence[str], scores: Sequence[Interval], altern
         axes.set_xlabel("tenth of the schedule")
         axes.set_ylabel("score %")
 
-    return _drawn(draw, 2.6, alternative)
+    return _draw_widths(draw, 2.6, alternative)
 
 
 @mpl.rc_context(_SETTINGS)
-def _drawn(draw: Callable[[Axes, str], None], inches: float, alternative: str) -> Markup:
-    """Draw a plot of this height in each width, with one pair of axes."""
+def _draw_widths(draw: Callable[[Axes, str], None], inches: float, alternative: str) -> Markup:
+    """Draw a plot of this height in each width; `draw` gets empty axes and the name of the width.
+
+    Return the SVG elements, one after the other.
+    """
     drawings = []
     for width in _INCHES:
         figure = Figure(figsize=(_INCHES[width], inches))

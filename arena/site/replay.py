@@ -177,7 +177,10 @@ class _DataBuilder:
         return {name: entry for name, entry in self._game.observe(state, Seat(0)).items() if name != "you"}
 
     def _steps_with_stills(self) -> list[int]:
-        """Return the steps that get a still: all, or the last and others evenly before it, within the byte limit."""
+        """Return the steps that get a still: all, or the first, the last and others evenly between them.
+
+        Their number follows from the size of the last one and the limit in bytes.
+        """
         count, largest = len(self._states), len(self._picture_of(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
@@ -187,7 +190,10 @@ class _DataBuilder:
         return picture_with_names(self._game, state, self._record.players, self._league)
 
     def _motions(self, steps: list[StepData]) -> list[Json]:
-        """Return the movements of all simulations that can be made again here and come out as recorded."""
+        """Return the movements of all simulations that can be made again here and come out as recorded.
+
+        The `motion` of their steps becomes the index of their movement.
+        """
         filming, motions = filming_of(self._game), list[Json]()
         if filming is None or not self._has_motions:
             return motions
@@ -232,7 +238,7 @@ def _make_data(
     notice: str,
     module: str = "",
 ) -> MatchData:
-    """Return the data that need no rules; pictures are added later."""
+    """Return the data that need no rules, and write the luck into `steps`; pictures are added later."""
     names, lead = record.players, _last_lead(steps, record)
     result = result_line(record).partition("  ")[2].replace("  ", ", ")  # without the id of the match
     return MatchData(
@@ -320,7 +326,10 @@ def _marks(steps: list[StepData], luck: MatchLuck, record: MatchRecord) -> list[
 
 
 def _last_lead(steps: list[StepData], record: MatchRecord) -> list[Mark]:
-    """Return a mark of the step from which the sole winner led to the end; none if it led from the start."""
+    """Return the mark of the step from which the sole winner led to the end, in a list.
+
+    Empty if they led from the start, if several won, or if the game has neither a value nor points.
+    """
     leaders = [_leader(step.value or step.points) for step in steps]
     winners = [seat for seat, rank in enumerate(record.ranks) if rank == 0]
     behind = [number for number, leader in enumerate(leaders[:-1]) if [leader] != winners]

@@ -65,7 +65,10 @@ _HEADERS: Final = {
 
 
 class LiveSite:
-    """The files of a site by path, in the version shown at present."""
+    """The files of a site by path, in the version shown at present; it may be used from several threads.
+
+    `private`: players whose notes and stderr are shown. SpecError for an unknown one, or if nothing is stored.
+    """
 
     def __init__(self, results: Path, names: Sequence[str], private: Sequence[str] = ()) -> None:
         self._results, self._names, self._private = results, names, private
@@ -84,7 +87,10 @@ class LiveSite:
                 require_players([*league_views(store, names)], private)
 
     def look(self) -> bool:
-        """Begin a new version if more is stored and the last one is old enough; return True if a version began."""
+        """Begin a new version if more is stored and the last one is old enough; return True if a version began.
+
+        ArenaError if the store cannot be read.
+        """
         now_s, now_cpu_s = time.monotonic(), self._cpu_s()
         if (
             now_s - self._began_s < _SHARE * (now_cpu_s - self._began_cpu_s)
@@ -157,7 +163,10 @@ class LiveSite:
         return self._highlights[view.key]
 
     def _match_files(self, match: str, *, is_picture: bool) -> Files:
-        """Return the picture of a match, or both other files, by path; empty if it is of no league that is shown."""
+        """Return the picture of a match, or both other files, by path; its marks are kept for later pages.
+
+        Empty if the match is of no league that is shown, or cannot be read.
+        """
         with contextlib.suppress(ValueError, ArenaError), open_store(self._results) as store:
             key = MatchKey.read(match)
             with self._lock:

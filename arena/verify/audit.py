@@ -68,7 +68,8 @@ def audit(
 ) -> Iterator[AuditLine]:
     """Yield findings about the database, the history, each league, and, if these are all, matches of no league.
 
-    Jobs are played again if `options.replays`. Damage of the store ends a part, and is a finding.
+    Jobs are played again if `options.replays`. Damage of the store ends a part, and is a finding. SpecError for an
+    unknown league.
     """
     options = options._replace(removed=bots.removed())
     yield from _audit_part("database", _audit_database(store))
@@ -237,7 +238,10 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
 
 
 def _audit_runs(store: MatchStore, name: str) -> Iterator[AuditLine]:
-    """Compare the standings at the end of each run of a league with its matches."""
+    """Compare the standings at the end of each run of a league with its matches.
+
+    Meanwhile the store hides what came later; in the end it hides nothing.
+    """
     snapshots = store.snapshots(name)
     wrong = 0
     for snapshot in snapshots:

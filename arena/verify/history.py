@@ -18,7 +18,7 @@ AuditLine = tuple[bool, str]
 def state_of_run(store: MatchStore, snapshot: Snapshot) -> LeagueState:
     """Return the state of a league at the end of a run; all reads of the store are of that time from now on.
 
-    A run that was closed lacks the blocks that were stored later.
+    A run that was closed lacks the blocks that were stored later; `store.hide_later({}, 0)` shows them again.
     """
     store.hide_later({}, 0)
     state = state_of(snapshot.tournament, store.ranks)

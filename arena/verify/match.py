@@ -93,7 +93,10 @@ def check_here(tasks: Iterable[CheckTask]) -> Iterator[CheckedMatch]:
 
 @contextlib.contextmanager
 def parallel_checker(workers: int) -> Iterator[Checker]:
-    """Provide a checker with a pool of `workers` processes, which start with the first task."""
+    """Provide a checker with a pool of `workers` processes, which start with the first task.
+
+    HarnessFault if one of them dies.
+    """
     try:
         with Workers(workers, preload=check_match.__module__) as pool:
             yield lambda tasks: check_batches(
@@ -111,7 +114,8 @@ def check_batches(
 ) -> Iterator[CheckedMatch]:
     """Check up to `most` batches of `size` tasks at once; `send` starts one and returns a function to wait for it.
 
-    Results of earlier tasks are still yielded if the store is damaged; then DamagedStore is raised.
+    Results are in the order of the tasks. If reading tasks raises DamagedStore, it is raised after the results of all
+    tasks before.
     """
     waiting: deque[Callable[[], list[CheckedMatch]]] = deque()
     damage: list[DamagedStore] = []

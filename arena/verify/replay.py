@@ -39,9 +39,10 @@ def audit_by_replay(
     backend: Backend,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random jobs of a league again and report actions that differ, never as a problem.
+    """Play up to `count` random jobs of a league again and report actions that differ, never as a problem.
 
-    `watch` is called repeatedly with the number of matches played and of all.
+    An error that prevents it is reported in the same way. `watch` is called repeatedly with the number of matches
+    played and of all.
     """
     if why := _obstacle(state.tournament, secrets):
         yield False, f"no process life can be played again: {why}"
@@ -73,7 +74,7 @@ def audit_by_replay(
 def _play_again(
     jobs: Sequence[Job], backend: Backend, watch: Callable[[int, int], object]
 ) -> tuple[list[PlayedBlock], str]:
-    """Play jobs; return their blocks, and the reason why some could not be played (empty if all were)."""
+    """Play jobs and close the backend; return the blocks, and the reason why some are missing (empty if none is)."""
     blocks: list[PlayedBlock] = []
     asked = sum(job.matches for job in jobs)
 
