@@ -74,7 +74,10 @@ class ContinuedMatch(msgspec.Struct, frozen=True):
 
 
 def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
-    """Ask a bot for its answers in a match. SpecError if bot, match or player is unknown, or if they do not fit."""
+    """Ask a bot for its answers in a match. SpecError if bot, match or player is unknown, or if they do not fit.
+
+    CheckFailed if the match cannot be replayed, or if the bot does not start. There are fewer answers if it ends early.
+    """
     question = _Question(request)
     record, seat = question.record, question.seat
     steps = () if request.step is None else (request.step,)
@@ -89,7 +92,8 @@ def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
 def play_on(request: AskBot) -> ContinuedMatch:
     """Play a stored match on from a step: one seat is played by the bot, the others by the bots of the match.
 
-    SpecError without a step, and if a bot is not kept any more.
+    SpecError without a step, and if a bot is not kept any more; CheckFailed if one ends before the step. The match is
+    not stored.
     """
     if request.step is None:
         raise SpecError("--play-on goes with --step, the step from which BOT plays")

@@ -69,7 +69,7 @@ def coach_league(request: CoachLeague, on: OnEvent = ignore) -> LeagueMistakes:
 def kept_mistakes(store: MatchStore, state: LeagueState, rows: "Sequence[Row]") -> LeagueMistakes | None:
     """Add up the kept judgements of a league by the latest judge who judged matches of all players who have any.
 
-    None without such a judge. `rows` are those of the standings. No match is judged, and nothing is started.
+    None without such a judge. `rows` are those of the standings. No match is judged, and no process is started.
     """
     for judge in store.judgements.judges():
         tally = _Tally(0, ignore)
@@ -90,7 +90,7 @@ class _Tally:
         self._total, self._on = total, on
 
     def add(self, match: MatchResult, judgement: Judgement | str) -> None:
-        """Add the judgement of a match, or the reason why there is none."""
+        """Add the judgement of a match, or the reason why there is none, and report the progress."""
         if isinstance(judgement, str):
             self.failures[judgement] += 1
         else:
@@ -111,7 +111,10 @@ class _Tally:
 
 
 def _choose_blocks(state: LeagueState, matches: int | None) -> set[tuple[str, int]]:
-    """Return the blocks to judge, by pairing and number: all that are whole, or the first `matches` or so."""
+    """Return the blocks to judge, by pairing and number: all that are stored whole, or enough for `matches` matches.
+
+    The latter are the lowest numbers of all pairings.
+    """
     stored = {(number, key) for key, numbers in state.finished.items() for number in numbers}
     torn = {(number, pairing.key) for pairing, number in state.torn}
     most = None if matches is None else -(-matches // state.tournament.seats)
@@ -131,7 +134,11 @@ def _judge_all(
     workers: int,
     take: Callable[[MatchResult, Judgement | str], None],
 ) -> None:
-    """Hand each match to `take` with its judgement, known or new, or with the reason why there is none."""
+    """Hand each match to `take` with its judgement, known or new, or with the reason why there is none.
+
+    New ones are kept in `cache`; matches come in the order in which they are ready. JudgeFailed if the judge fails,
+    HarnessFault if a worker process dies.
+    """
     key = judge.key
 
     def unknown() -> Iterator[_Task]:
@@ -156,7 +163,7 @@ def _judge_all(
 
 
 def _judge_match(task: _Task) -> Judgement | str:
-    """Judge a match in a worker process; return the reason if that is not possible."""
+    """Judge a match in a worker process, and kill the bots; return the reason without a judgement. Raises JudgeFailed."""
     try:
         return task.judge.judge(record_of(task.match))
     except JudgeFailed:

@@ -85,7 +85,8 @@ class Comparison(msgspec.Struct, frozen=True):
 def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
     """Play until the test has decided, or must end undecided. Interrupted by a KeyboardInterrupt.
 
-    Blocks are stored as they end, so that the same request continues.
+    Blocks are stored as they end, in the league `compare-NEW-OLD`, so that the same request continues. SpecError for
+    unknown bots, and for settings that do not fit the game.
     """
     names = ("elo0", "elo1", "model", "alpha", "beta", "batch", "blocks")
     test = SequentialSettings(matches=DEFAULT_SEATS, **{name: getattr(request, name) for name in names})

@@ -29,7 +29,7 @@ def engine_game(game: str, like: EngineProtocol) -> str:
 def write_engine(target: Path, name: str, like: EngineProtocol, engine: tuple[str, ...]) -> None:
     """Make the folder of a bot from `engine`, a program with its arguments and then files or folders of data.
 
-    SpecError if one of them is missing, or has the name of a file of the bot.
+    SpecError if one of them is missing, or has the name of a file of the bot; the unfinished folder stays.
     """
     command, *data = engine
     words = [command] if Path(command).is_file() else shlex.split(command)

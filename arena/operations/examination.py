@@ -65,7 +65,8 @@ class Examination(msgspec.Struct, frozen=True):
 def examine_bot(trial: Trial, on: OnEvent) -> BotSpec:
     """Install a bot, check it, and let it play its block; return the installed bot.
 
-    SpecError if it cannot be installed, CheckFailed if it does not pass or forfeits.
+    SpecError if it cannot be installed, CheckFailed if it does not pass or forfeits. At the end all descendants of this
+    process are killed, but for its worker processes.
     """
     self_test.require_isolation(trial.baseline_job.isolation)
     candidate = trial.store.install(trial.bot)
@@ -121,7 +122,7 @@ def examine_trial(trial: Trial) -> Examination:
 
 
 def _play_baseline(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:
-    """Play the block against the baseline. CheckFailed if the candidate forfeits."""
+    """Play the block against the baseline, and report each match. CheckFailed if the candidate forfeits."""
     job = trial.baseline_job
     players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in job.pairing.players)
     job = replace(job, pairing=replace(job.pairing, players=players))

@@ -45,7 +45,11 @@ class ClusterDiagnosis(msgspec.Struct, frozen=True):
 
 
 def examine_machine(request: ExamineMachine) -> Diagnosis:
-    """Examine this machine. A check that fails is a result, not an error."""
+    """Examine this machine. A check that fails is a result, not an error.
+
+    This process gets a control group as before a match; a hostile program tries the sandbox. Only where that holds,
+    limits and languages are examined.
+    """
     why_no_group = scope.enter()
     sandbox_results = checked("sandbox", lambda: sandbox.sandbox(self_test.attempt_escapes))
     is_safe = all(result.status == "ok" for result in sandbox_results)
@@ -66,7 +70,7 @@ def examine_machine(request: ExamineMachine) -> Diagnosis:
 
 
 def examine_cluster(request: ExamineMachine) -> ClusterDiagnosis:
-    """Examine the workers of a cluster, and compare them with this machine. SpecError if none is named."""
+    """Examine the workers of a cluster, and compare them with this machine. SpecError if its settings are invalid."""
     from arena.cluster.survey import SurveyedWorker, faults, report, survey  # noqa: PLC0415 - only for a cluster
 
     cluster = request.cluster.select(UNSET, None)

@@ -22,6 +22,6 @@ class MatchRequest(BotRequest, frozen=True, kw_only=True):
     secret: Secret | None = None
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
-        """Return the tournament of these players at one table."""
+        """Return the tournament of these players at one table. SpecError for options or seats that the game lacks."""
         require_options(self.game, self.options, len(players))
         return exhibition(players, game=self.game, options=self.options, clock=self.clock, secret=secret, blocks=blocks)

@@ -87,7 +87,10 @@ def report_authors(request: ReportAuthors) -> dict[str, str]:
 
 
 def _reports(request: ReportAuthors) -> Iterator[AuthorReport]:
-    """Yield the report for each author, in the order of names; an author's bots are in that of the standings."""
+    """Yield the report for each author, in the order of names; an author's bots are in that of the standings.
+
+    SpecError if no player has an author.
+    """
     with open_store(request.results) as store:
         state = load_league(store, request.league)
         sums = store.sums(state.blocks)

@@ -43,7 +43,8 @@ class KeptVersion(Event, frozen=True):
 def load_league(store: MatchStore, name: str | None) -> LeagueState:
     """Return the state of the league of that name, or of the only one. SpecError lists the known ones.
 
-    `NAME@3` is the league at the end of its third run, `NAME@2026-11-27` at the end of the last one of that day (UTC).
+    `NAME@3` is the league at the end of its third run, `NAME@2026-11-27` at the end of the last run that had ended by
+    the end of that day (UTC).
     """
     names = [name] if name else store.leagues()
     if len(names) != 1:
@@ -111,7 +112,7 @@ def publish(
 
 
 def authors_of(results: Path, tournament: Tournament) -> dict[str, str]:
-    """Return the author of each player whose bot was submitted: the owner of its name."""
+    """Return the author of each player whose bot was submitted: the owner of its name. Other players are left out."""
     owners = {(bot.name, bot.digest): bot.owner for bot in BotStore(results, results).submissions()}
     bots = {player.name: (player.bot.name, player.bot.digest) for player in tournament.players}
     return {player: owners[bot] for player, bot in bots.items() if bot in owners}
@@ -130,13 +131,16 @@ def newer_versions(results: Path, tournament: Tournament) -> dict[str, str]:
 
 
 def with_installed_bots(tournament: Tournament, bots: BotStore) -> Tournament:
-    """Return the tournament with the installed copies of its bots, which do not change."""
+    """Install the bots of a tournament, building them if necessary; return it with the copies, which do not change."""
     players = tuple(replace(player, bot=bots.install(player.bot)) for player in tournament.players)
     return replace(tournament, players=players)
 
 
 def with_stored_commitments(store: MatchStore, tournament: Tournament) -> Tournament:
-    """Return the tournament with the commitments of the stored league of its name, or with one that no league has."""
+    """Return the tournament with the commitments of the stored league of its name, or with one that no league has.
+
+    A tournament with a public seed is returned as it is.
+    """
     commitments = tuple(secret.commitment for secret in store.secrets(tournament.name)) or ("not drawn yet",)
     return tournament if tournament.seed is not None else replace(tournament, commitments=commitments)
 
@@ -172,7 +176,7 @@ class VersionKeeper:
     def __call__(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
         """Return the version with which the player of this entry began, if there is one; `name@hash` in a file is kept.
 
-        SpecError if that version is not installed any more.
+        A player with a newer version is added to `kept`. SpecError if the former version is not installed any more.
         """
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
@@ -211,7 +215,10 @@ class Schedules:
         self._known: dict[bytes, ScheduleRunner] = {}
 
     def runner_of(self, tournament: Tournament) -> ScheduleRunner:
-        """Return the schedule of a tournament, run against what is stored."""
+        """Return the schedule of a tournament, run against what is stored.
+
+        Tournaments that differ in settings of the machine or in later commitments share one, which gets the latest.
+        """
         begun = replace(tournament, commitments=tournament.commitments[:1])  # others change no schedule
         key = msgspec.json.encode(without_machine_settings(begun))
         runner = self._known[key] = self._known.get(key) or ScheduleRunner(tournament, self._store.ranks)

@@ -24,7 +24,10 @@ class ListMatches(Request, frozen=True, kw_only=True):
 
 @contextlib.contextmanager
 def list_matches(request: ListMatches, on: OnEvent = ignore) -> Iterator[tuple[int, Iterator[MatchResult]]]:
-    """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation."""
+    """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation.
+
+    The results are open, and the iterator usable, inside `with` only. Its progress is an event.
+    """
     with open_store(request.results) as store:
         state = load_league(store, request.league)
         results = store.matches(state.blocks) if request.records else store.results(state.blocks)

@@ -85,7 +85,11 @@ class NewBotFolder(msgspec.Struct, frozen=True):
 
 
 def new_bot(request: NewBot) -> NewBotFolder:
-    """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked."""
+    """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked.
+
+    Without `folder` in the request, also write `tournaments/NAME.yaml` here, unless it is there or the game is not for
+    two.
+    """
     if bool(request.engine) != bool(request.like) or (request.engine and request.policy is not None):
         raise SpecError("--engine goes with --like uci or --like gtp, and without --policy")
     if request.like is not None:
@@ -118,7 +122,10 @@ def new_bot(request: NewBot) -> NewBotFolder:
 
 
 def _write_tournament(request: NewBot, path: str) -> Path | None:
-    """Write a league of the bot against bundled ones; a file there is not replaced. None if the game is not for two."""
+    """Write a league of the bot against bundled ones, and return its file; one that is there is not replaced.
+
+    None if the game is not for two.
+    """
     if 2 not in load_game(request.game).seat_counts:
         return None
     tournament = Path("tournaments") / f"{request.name}.yaml"
@@ -131,7 +138,10 @@ def _write_tournament(request: NewBot, path: str) -> Path | None:
 
 
 def write_bot(target: Path, templates: tuple[str, ...], name: str) -> None:
-    """Create a folder with the files of these templates; a later template replaces files of an earlier one."""
+    """Write the files of these templates into a folder, with `name` in place of `{{name}}`.
+
+    The folder may exist. A later template replaces files of an earlier one.
+    """
     for template in templates:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(TEMPLATES / template, target, ignore=ignored, dirs_exist_ok=True)
@@ -166,7 +176,10 @@ def fill_template(template: Path, target: Path, **words: str) -> None:
 
 
 def _templates(lang: str, game: str) -> tuple[str, tuple[str, ...]]:
-    """Return the canonical name of the language, and its templates: also `LANG-GAME` for a game that has its own."""
+    """Return the canonical name of the language, and its templates: also `LANG-GAME` for a game that has its own.
+
+    SpecError for an unknown game, and for a language without a template for it.
+    """
     load_game(game)
     lang = LANGUAGE_ALIASES.get(lang.lower(), lang.lower())
     game_langs = [template.removesuffix(f"-{game}") for template in GAME_TEMPLATES if template.endswith(f"-{game}")]

@@ -29,7 +29,8 @@ TIMES: Final = SampleTimes()
 def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeagueForecast:
     """Forecast a league from a sample of matches that is played here, for local workers or for a cluster.
 
-    MachineFault if bots cannot play here, or if no worker of the cluster can play.
+    It takes about a minute; nothing is stored. MachineFault if bots cannot play here, or if no worker of the cluster
+    can. Interrupted by a KeyboardInterrupt.
     """
     tournament, kept = tournament_of(request)
     cluster = request.cluster.select(tournament.cluster, request.workers)

@@ -43,7 +43,7 @@ class PersonalMatch(msgspec.Struct, frozen=True):
 def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
     """Play a match in which `person` shows the requests and returns the answers; return it, and its secret.
 
-    SpecError for a seat, options or bots that do not fit the game.
+    Nothing is stored. SpecError for a seat, options or bots that do not fit the game.
     """
     game, seats = request.game, len(request.bots) + 1
     try:

@@ -63,7 +63,10 @@ class PlayedMatches(msgspec.Struct, frozen=True):
 
 
 def exhibition_of(request: PlayMatches, secret: Secret | None = None) -> Tournament:
-    """Return the tournament of a request. SpecError if it cannot be played."""
+    """Return the tournament of a request, on the luck of `secret`; without one it is not drawn yet.
+
+    The secret of the request is not looked at. SpecError if the tournament cannot be played.
+    """
     require_seats(request.game, len(request.bots))
     bots = request.bot_store()
     players = name_players([bots.find(name) for name in request.bots])
@@ -72,7 +75,10 @@ def exhibition_of(request: PlayMatches, secret: Secret | None = None) -> Tournam
 
 
 def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
-    """Play matches. A KeyboardInterrupt ends them; the results so far are returned."""
+    """Play matches, and keep the last records for the user, also after an error.
+
+    A KeyboardInterrupt ends the matches; the results so far are returned, with `is_interrupted`.
+    """
     secret = request.secret or Secret.random()
     tournament = exhibition_of(request, secret)
     prepare_isolation(request.isolation, request.game)
@@ -114,7 +120,7 @@ def _play_here(
     isolation: Isolation,
     on: OnEvent,
 ) -> None:
-    """Play match after match in this process; the last records go to `recent`."""
+    """Play match after match in this process; add to `results`, and the last records to `recent`, as they end."""
     # What a bot says while it is ended is heard.
     with contextlib.closing(play_here(replace(tournament, stderr="keep"), secret, isolation)) as playing:
         for record, result in playing:
@@ -131,7 +137,10 @@ def _play_in_parallel(
     isolation: Isolation,
     on: OnEvent,
 ) -> None:
-    """Play on all cores; the results are in schedule order, also after an interruption."""
+    """Play on all cores; add to `results` as blocks end, and at the end the last records to `recent`.
+
+    The results are in schedule order, also after an interruption.
+    """
     progress = RunProgress(total=match_count(tournament))
     last: deque[bytes] = deque(maxlen=MOST_RECENT)
 

@@ -116,7 +116,11 @@ def require_games(bots: Iterable[BotSpec], game: str) -> None:
 
 
 def prepare_isolation(isolation: Isolation, game: str) -> None:
-    """Prepare to start bots. MachineFault if they cannot be isolated here, or if the game cannot be simulated here."""
+    """Prepare to start bots: kill sandboxes that a killed arena left, get a control group, and try the sandbox.
+
+    Without the sandbox only the game is looked at. MachineFault if bots cannot be isolated here, or if the game cannot
+    be simulated here.
+    """
     try:
         require_simulator(load_game(game))
     except SpecError as error:
@@ -139,7 +143,7 @@ def local_workers(wanted: int | None, limits: Sequence[Limits], on: OnEvent = ig
     """Return the number of matches to play at once here: `wanted`, else one on each core as far as there is room.
 
     `limits` are those of the bots of a match. A lack of room is an event. MachineFault if there is room for none and
-    `wanted` is None.
+    `wanted` is None, or if arena itself lacks processes or memory.
     """
     require_least()
     cores, fitting = len(usable_cores()), matches_that_fit(limits)

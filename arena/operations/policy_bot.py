@@ -76,7 +76,10 @@ def encoding_of(game_name: str, options: Mapping[str, Json]) -> Encoding:
 
 
 def write_policy(target: Path, policy: Path, game: str, options: Mapping[str, Json]) -> None:
-    """Add the network and the encoding to a bot that was made by the template. SpecError if they do not fit."""
+    """Add the network and the encoding to a bot that was made by the template, and set its game in the manifest.
+
+    SpecError if network and encoding do not fit; nothing is written then.
+    """
     encoding = encoding_of(game, options)
     _require_layers(policy, encoding)
     shutil.copy(policy, target / "policy.npz")

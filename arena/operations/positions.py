@@ -129,7 +129,10 @@ def save_position(request: SavePosition) -> tuple[Path, Position]:
 
 
 def run_positions(request: RunPositions) -> PositionResults:
-    """Ask a bot at each position; positions in one seat of a match share a process. SpecError for a bad file."""
+    """Ask a bot at each position; positions in one seat of a match share a process. Results are in the order of names.
+
+    The bot is installed in the results. SpecError for an unknown bot or a bad file; a bot that fails is a result.
+    """
     bots = request.bot_store()
     bot, positions = bots.find(request.bot), _read_all(request.folder)
     for game in dict.fromkeys(named.record.game for named in positions):
@@ -143,7 +146,7 @@ def run_positions(request: RunPositions) -> PositionResults:
 
 
 def _run_group(group: Sequence[NamedPosition], bot: BotSpec, request: RunPositions) -> list[PositionResult]:
-    """Ask the bot, in one process, at positions of one seat."""
+    """Ask the bot, in one process, at positions of one seat; if that fails, the error is the problem of each result."""
     record, position = group[0].record, group[0].position
     player = Player(name=position.player, bot=bot, arguments=position.arguments)
     steps = {named.position.step for named in group}

@@ -15,7 +15,10 @@ class RevealSecret(Request, frozen=True, kw_only=True):
 
 
 def reveal_secret(request: RevealSecret) -> tuple[LeagueSecret, Secret]:
-    """Reveal the secret of a league. SpecError if there is no such league, or nothing of it is secret."""
+    """Mark the secret of a league as revealed, for ever, and return its record and the secret; a second time, again.
+
+    New blocks are drawn under another one. SpecError if there is no such league, or nothing of it is secret.
+    """
     league, _, moment = request.league.partition("@")
     with open_store(request.results) as store:
         store.league(league)  # known, before anything is opened for writing

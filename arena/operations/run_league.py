@@ -284,7 +284,10 @@ class LeagueRun:
 
 
 def torn_blocks(state: LeagueState) -> DamagedStore | None:
-    """Return the error of stored blocks that lack a match, None without any: no run plays such a block again."""
+    """Return, not raise, the error of stored blocks that lack a match: no run plays such a block again.
+
+    None without any, and in a complete league.
+    """
     if state.is_complete or not state.torn:
         return None
     named = [f"{pairing.key} block {block} ({' v '.join(pairing.names)})" for pairing, block in state.torn]
@@ -300,7 +303,10 @@ def torn_blocks(state: LeagueState) -> DamagedStore | None:
 def _require_none_dropped(
     store: MatchStore, schedules: Schedules, tournament: Tournament, request: RunLeague, on: OnEvent
 ) -> None:
-    """Raise SpecError if stored matches would be dropped that the request does not allow to drop."""
+    """Raise SpecError if stored matches would be dropped that the request does not allow to drop.
+
+    What is allowed is an event: dropped matches, changed versions, or a damaged league that is stored anew.
+    """
     if tournament.name not in store.leagues():
         return
     try:

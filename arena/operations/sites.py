@@ -40,7 +40,10 @@ class Serving(Event, frozen=True):
 
 
 def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
-    """Write the site; return the number of files. SpecError for a folder with other files, and for unknown names."""
+    """Write the site; return the number of files. SpecError for a folder with other files, and for unknown names.
+
+    SpecError also if the packages of the extra `site` are missing.
+    """
     try:
         from arena.site.build import write_site  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
@@ -53,7 +56,7 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
 
 
 def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:
-    """Serve the site until a signal ends it. SpecError if the address cannot be used."""
+    """Serve the site until a signal ends it. SpecError if the address cannot be used, or if packages are missing."""
     try:
         from arena.site.serve import LiveSite, serve  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:

@@ -126,7 +126,10 @@ def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]
 
 
 def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[SubmittedBot, ...]:
-    """Submit many bots, each independent of the others; after Ctrl-C the rest are marked as not examined."""
+    """Submit many bots, each independent of the others; return them with their verdicts, a refusal raises nothing.
+
+    After a KeyboardInterrupt the rest are returned as not examined. The last event is Submissions.
+    """
     submitting = _SubmissionRun(request)
     if request.authors is None:
         return submitting.submit([SubmittedBot(text) for text in _without_notes(request.bots, on)], on)
@@ -177,7 +180,10 @@ class _SubmissionRun:
         return (*submissions,)
 
     def complete_reasons(self, submissions: Iterable[SubmittedBot]) -> None:
-        """Name the bots that still play of authors whose hand-in brought no new one, and equal files."""
+        """Add to the reasons: the bots that still play of authors whose hand-in brought no new one, and equal files.
+
+        Equal files are for the organiser only. Without a file of authors add nothing.
+        """
         listed = self._bots.submissions() if self.authors else []
         latest = {entry.name: entry for entry in reversed(listed)}
         bots = [(entry.owner, Path(entry.bot.source)) for entry in submissions if entry.bot is not None]
@@ -193,7 +199,10 @@ class _SubmissionRun:
             submission.reason = "; ".join(filter(None, [submission.reason, *equals.get(submission.owner, ())]))
 
     def read(self, submission: SubmittedBot) -> None:
-        """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""
+        """Read a bot into its submission, or refuse it, and find its owner.
+
+        The owner's name is refused to other bots, even if this bot is unreadable.
+        """
         if submission.verdict is not SubmissionVerdict.NOT_EXAMINED:
             return
         text = submission.place or submission.text

@@ -51,7 +51,10 @@ class Found(Event, frozen=True):
 
 
 def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, ...]:
-    """Verify leagues, and report each finding; return the problems."""
+    """Verify leagues, and report each finding; return the problems, which raise nothing.
+
+    MachineFault if jobs are to be replayed and bots cannot be isolated here.
+    """
     cluster = request.cluster.select(UNSET, request.workers)
     with open_store(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
