@@ -139,7 +139,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the program; the entry point of the console script."""
+    """Run the program and exit with its code; the entry point of the console script."""
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
     keep_owner_rights()
@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def execute(arguments: list[str]) -> int:
-    """Run one command line; return its exit code."""
+    """Run one command line; print its error, if any, on stderr, and return its exit code."""
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
     except click.ClickException as error:

@@ -64,7 +64,7 @@ def ask_or_play_on(request: AskBot, *, is_played_on: bool, wait: bool) -> int:
 
 
 def _play_on(request: AskBot) -> int:
-    """Print the match from the step on, and both results."""
+    """Print the match from the step on, and both results; return exit code 0."""
     outcome = play_on(request)
     for line in transcript(outcome.continuation, every_state=False, start=request.step or 1):
         click.echo(line)
@@ -74,7 +74,7 @@ def _play_on(request: AskBot) -> int:
 
 
 def _wait(event: Event) -> None:
-    """Name the process and wait for Enter."""
+    """Name the process and wait for Enter, if the event is RequestDue."""
     if isinstance(event, RequestDue):
         pids = ", ".join(map(str, event.pids))
         click.echo(f"process {pids} runs {event.bot}; the request for step {event.step} comes after Enter", err=True)

@@ -55,7 +55,10 @@ complete_tournament: Final = _completer(
 
 
 def complete_columns(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the last name of a list with commas by the columns of the command's table."""
+    """Complete the last name of a list with commas by the columns of the command's table.
+
+    Names that the list has already are left out; `all` is offered for the first.
+    """
     from arena.report.columns import GRADES, LEADERBOARD, section_columns  # noqa: PLC0415 - only for this completion
     from arena.report.matches import MATCH_COLUMNS  # noqa: PLC0415 - see above
 

@@ -67,7 +67,10 @@ def _print_workers(diagnosis: ClusterDiagnosis) -> int:
 
 
 def _worker_row(worker: "SurveyedWorker", here: "WorkerReport") -> list[str]:
-    """Return a row of the table: games are compared with this machine's, speed is relative to it."""
+    """Return a row of the table: games are compared with this machine's, speed is relative to it.
+
+    A worker without a report has question marks.
+    """
     report = worker.report
     if report is None:
         return [printable(worker.name), *["?"] * 7, ""]

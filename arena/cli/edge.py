@@ -81,7 +81,10 @@ def secure_streams() -> None:
 
 
 def close_streams(exit_code: int) -> int:
-    """Flush stdout; return the exit code, or that of the error if it cannot be flushed."""
+    """Flush stdout; return the exit code, or that of the error, which is printed, if it cannot be flushed.
+
+    A reader who has gone (`| head`) is no error. After either, stdout is /dev/null.
+    """
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -134,7 +134,10 @@ def play(request: PlayInPerson) -> None:
 
 
 def _for_terminal(function: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Wrap a function: a stop by the person, or a closed terminal or pipe, is no fault of match or game."""
+    """Wrap a function: a stop by the person, or a closed terminal or pipe, is no fault of match or game.
+
+    The former becomes a KeyboardInterrupt, a closed pipe a SystemExit.
+    """
 
     def call(text: str) -> Any:
         """Call the function; end the program if its output or its person has gone."""

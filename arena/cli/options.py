@@ -69,7 +69,10 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
 
 
 def _combine(options: dict[str, Any]) -> None:
-    """Replace the parts of a secret, a clock and a cluster by one value each, in place, where a command has them."""
+    """Replace the parts of a secret, a clock and a cluster by one value each, in place, where a command has them.
+
+    SpecError for invalid or contradicting parts.
+    """
     take = options.pop
     if "secret_file" in options:
         options["secret"] = _secret_of(take("seed", None), take("secret_file"))
@@ -119,7 +122,7 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str 
 
 
 def _report_if_made(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
-    """Print the default folder at the end if the command makes it."""
+    """Return the folder. If it is the default one and does not exist, print it at the end if the command made it."""
     is_default = context.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT
     if is_default and not folder.exists():
         notice = f"results are kept in {folder.absolute()}/, which is new; --results chooses another folder"
@@ -136,7 +139,10 @@ def _existing_folder(context: click.Context, parameter: click.Parameter, folder:
 
 
 def _cluster_settings(text: str) -> ClusterSettings:
-    """Return the settings of a cluster: its address, or all in a YAML file with the keys of `cluster:`."""
+    """Return the settings of a cluster: its address, or all in a YAML file with the keys of `cluster:`.
+
+    A text without `:` names a file; an empty one gives settings without an address. Raises SpecError.
+    """
     if not text or ":" in text:
         return ClusterSettings(text)
     return read_yaml(Path(text), ClusterSettings, limit=TOURNAMENT_FILE_LIMIT)
@@ -222,7 +228,7 @@ _SHARED: Final = (
 
 
 def format_option(formats: Sequence[str] = FORMATS, text: str = "Format of the output.") -> Callable[[F], F]:
-    """Return the option `--format`: one of `formats`, by default the first."""
+    """Return the decorator for the option `--format`, the parameter `form`: one of `formats`, by default the first."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 
 
@@ -238,7 +244,7 @@ def page_width() -> int | None:
 
 
 def names_with_commas(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
+    """Return the names in a list with commas, empty without a list; refuse a list without names."""
     names = tuple(filter(None, (part.strip() for part in (value or "").split(","))))
     if value is not None and not names:
         raise click.BadParameter("expected names with commas between them", param=parameter)

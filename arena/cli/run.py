@@ -108,7 +108,10 @@ def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
 
 
 def _ask_to_drop(request: RunLeague) -> RunLeague:
-    """Ask a person whether to drop matches; return the request with the agreed number."""
+    """Ask a person whether to drop matches; return the request with the agreed number.
+
+    Nobody is asked without `update`, or if no match would be dropped. SpecError at a no, and without a terminal.
+    """
     if not request.update:
         return request
     with contextlib.suppress(DamagedStore):  # a damaged league is stored anew, which the run reports
@@ -140,7 +143,7 @@ def _drop_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) 
 
 
 def _print_news(event: Event) -> None:
-    """Print kept versions, the luck of a league and dropped matches on stderr."""
+    """Print kept and changed versions, secret luck of a league and dropped matches on stderr; ignore other events."""
     match event:
         case VersionsKept():
             versions = ", ".join(

@@ -142,7 +142,7 @@ def _require_players(record: MatchRecord, private: tuple[str, ...]) -> None:
 
 
 def _write_page(page: str, path: Path | None, *, is_opened: bool) -> None:
-    """Write the page to `path`, or to a new temporary file that stays for the browser."""
+    """Write the page to `path`, or to a new temporary file that stays; open it if asked; name the file on stderr."""
     if path is None:
         with tempfile.NamedTemporaryFile(prefix="arena-match-", suffix=".html", delete=False) as file:
             path = Path(file.name)

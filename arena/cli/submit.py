@@ -105,7 +105,10 @@ def _words(step: BotsExamined) -> str:
 
 
 def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, *, is_class: bool) -> None:
-    """Print the table, of a class with the authors, and the number of each verdict; write texts for authors."""
+    """Print the table, of a class with the authors, and the number of each verdict.
+
+    With `reports`, the folder for them, write a text for each author.
+    """
     if is_class:
         headers = ["result", "author", "hand-in", "why"]
         rows = [[bot.verdict, bot.owner, printable(bot.text), join_lines(bot.reason)] for bot in submissions]

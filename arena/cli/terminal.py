@@ -44,7 +44,10 @@ def is_interactive() -> bool:
 
 
 def replay_in_terminal(scenes: Sequence[Scene], title: str, names: Sequence[str]) -> None:
-    """Show one scene at a time until the person quits; KeyboardInterrupt after Ctrl-C, SIGTERM or SIGHUP."""
+    """Show one scene at a time, the first one first, until the person quits or the input ends.
+
+    KeyboardInterrupt after Ctrl-C, SIGTERM or SIGHUP.
+    """
     at, last, is_playing, drawn = 0, len(scenes) - 1, False, ""
     with stoppable(), _second_screen():
         while True:
@@ -80,7 +83,10 @@ def _second_screen() -> Iterator[None]:
 
 
 def _screen(scenes: Sequence[Scene], at: int, title: str, names: Sequence[str], space: str) -> str:
-    """Return the text that draws a scene: position, the last steps as far as there is room, and the keys."""
+    """Return the text that draws scene `at`: position, the last steps as far as there is room, and the keys.
+
+    Lines are cut to the window. `space` is the meaning of the space bar now.
+    """
     columns, rows = shutil.get_terminal_size()
     position = scenes[at][0][: max(0, rows - 5)]
     steps = [line for _, lines in scenes[max(0, at - rows) : at + 1] for line in lines]
@@ -91,7 +97,7 @@ def _screen(scenes: Sequence[Scene], at: int, title: str, names: Sequence[str], 
 
 
 def _colour(line: str, names: Sequence[str]) -> str:
-    """Return the line with the names of players in their colours."""
+    """Return the line with the names of players in their colours, if the environment wants colours."""
     looks = dict(zip(map(printable, names), looks_of(names), strict=True))
     words = "|".join(map(re.escape, sorted(looks, key=len, reverse=True)))
     if not wants_colours(os.environ):
