@@ -163,7 +163,10 @@ def _judge_all(
 
 
 def _judge_match(task: _Task) -> Judgement | str:
-    """Judge a match in a worker process, and kill the bots; return the reason without a judgement. Raises JudgeFailed."""
+    """Judge a match in a worker process, and kill the bots; return the reason if it cannot be judged.
+
+    Raises JudgeFailed.
+    """
     try:
         return task.judge.judge(record_of(task.match))
     except JudgeFailed:
