@@ -120,11 +120,14 @@ class BotStore:
         return sorted((times.parse(at), name, digest) for (name, _, digest), at in corrected.items())
 
     def jump_s(self, now: times.Moment) -> float:
-        """Return the seconds by which the clock jumped since the last hand-in, 0 before one."""
+        """Return the seconds by which the clock jumped (forwards if positive) since the last hand-in, 0 before one."""
         return next((times.jump_s(now, *row) for row in self._query(times.LAST_CLOCK)), 0.0)
 
     def correct_time(self, text: str, at: datetime, maker: str) -> times.Correction:
-        """Correct the time of the last hand-in of `name` or `name@beginning-of-hash`. SpecError without one."""
+        """Correct the time of the last hand-in of `name` or `name@beginning-of-hash` to `at`; store and return that.
+
+        `maker` is the name of who corrects it. SpecError without such a hand-in.
+        """
         name, _, prefix = text.partition("@")
         handed_in = self._query("SELECT at, digest FROM hand_in WHERE name = ? ORDER BY at", name)
         matching = [(was, digest) for was, digest in handed_in if digest.startswith(prefix)]
@@ -220,7 +223,10 @@ class BotStore:
         return [digest for digest in digests if self._homes.is_changed(digest)]
 
     def _read_entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
-        """Read the bots of folders: folders with a manifest, and scripts; a README between them is skipped."""
+        """Yield the path of each bot in the folders, sorted within each, with the bot or the error of reading it.
+
+        Bots are folders with a manifest, and scripts; a README between them is skipped.
+        """
         for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
             if is_script(path) or os.path.lexists(path / MANIFEST):
                 try:

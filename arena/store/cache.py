@@ -112,7 +112,7 @@ class BotCache:
         return self._folder / digest
 
     def _hold_one(self, digest: str, stack: contextlib.ExitStack) -> bool:
-        """Lock the home until `stack` closes; return True if it is here, as it was built."""
+        """Lock the home until `stack` closes, and note its use; return True if it is here, as it was built."""
         home = self._home_of(digest)
         try:
             opened = os.fstat(stack.enter_context(_lock_path(home, fcntl.LOCK_SH)))
@@ -200,7 +200,10 @@ def _check_owner(folder: Path, owners: set[int]) -> None:
 
 @contextlib.contextmanager
 def _lock_path(path: Path, how: int) -> Iterator[int]:
-    """Open and lock the file or folder at `path`, and yield its descriptor; a lock file is made if need be."""
+    """Open and lock the file or folder at `path`, and yield its descriptor; a lock file is made if need be.
+
+    `how` is that of `flock`. BlockingIOError with LOCK_NB if it is locked, FileNotFoundError if it is missing.
+    """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     number = os.open(path, flags | (os.O_CREAT if path.parent.name == _LOCKS else 0), 0o600)
     try:

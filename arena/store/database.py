@@ -51,7 +51,10 @@ def path_in(results: Path) -> Path:
 
 
 def open_for_writing(results: Path) -> Connection:
-    """Open the database of `results`, made if need be. DamagedStore, and no byte changed, if it is not sound."""
+    """Open the database of `results`, made if need be. DamagedStore, and no byte changed, if it is not sound.
+
+    SpecError if the folder cannot be written, or another program is busy there for too long.
+    """
     path = path_in(results)
     _make_results_folder(results)
     if not _may_write(path):
@@ -83,7 +86,7 @@ def open_for_reading(results: Path) -> Connection | None:
 
 @contextlib.contextmanager
 def reading(results: Path) -> Iterator[Connection | None]:
-    """Open the database as `open_for_reading` does, and close it at the end.
+    """Open the database as `open_for_reading` does, and close it at the end; yield None if nothing has been stored.
 
     SpecError at the end if another program changed the file meanwhile: what was read may be of two states.
     """

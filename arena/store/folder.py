@@ -29,7 +29,10 @@ def open_store(results: Path) -> Iterator[MatchStore]:
 
 @contextlib.contextmanager
 def open_store_for_writing(results: Path) -> Iterator[MatchStore]:
-    """Open the stored matches of a results folder for its only writer."""
+    """Open the stored matches of a results folder, made if need be, for its only writer.
+
+    SpecError if another program plays into it. DamagedStore if its database is not sound.
+    """
     with (
         database.writer_lock(results),
         contextlib.closing(database.open_for_writing(results)) as connection,

@@ -36,7 +36,7 @@ class HandIn(NamedTuple):
     author: str = ""
 
     def end(self, verdict: str, reason: str) -> "HandIn":
-        """Return the hand-in with its verdict."""
+        """Return the hand-in with its verdict; the reason it has already stays, else it is `reason`."""
         return self._replace(verdict=verdict, reason=self.reason or reason)
 
 
@@ -121,7 +121,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _is_known(name: str, authors: Sequence[Author]) -> bool:
-    """Return True if a line of the authors matches the name of a hand-in."""
+    """Return True if a line of the authors matches the name of a hand-in, or several lines do."""
     try:
         return match_author(name, authors) is not None
     except SpecError:

@@ -43,7 +43,10 @@ class _LogFile(logging.StreamHandler[TextIO]):
 
 @contextlib.contextmanager
 def logging_to(results: Path, league: str, report: Callable[[str], object]) -> Iterator[None]:
-    """Log everything inside to `logs/LEAGUE.log`; `report` gets a message if that fails."""
+    """Append all records from INFO on to `logs/LEAGUE.log`; `report` gets a message if writing fails.
+
+    Leaves the level of the root logger at INFO. OSError or DamagedStore if the file cannot be opened.
+    """
     files.make_folder(results, "logs")
     name = f"logs/{league}.log"
     number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -30,7 +30,10 @@ def claim_folder(out: Path, command: str, files: Collection[str] = (), *, mode: 
 
 
 def require_made(out: Path, command: str) -> set[str]:
-    """Return the names of the files in a folder that a command made. SpecError for a folder with other files."""
+    """Return the names of the files that a command listed in its folder; empty for a new one, which is not made.
+
+    SpecError for a folder with files that the command did not make.
+    """
     mark = out / MARK
     lines = mark.read_text(encoding="utf-8", errors="replace").splitlines() if mark.is_file() else []
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and lines[:1] != [_heading(command)])):

@@ -146,7 +146,10 @@ class MatchStore:
         )
 
     def add_snapshot(self, tournament: Tournament, standings: bytes, ended_at: str) -> None:
-        """Store the end of a run; do nothing if the tournament and its standings are those of the last one."""
+        """Store the end of a run; do nothing if the tournament and its standings are those of the last one.
+
+        `ended_at` is UTC in ISO 8601; a time before the end of the last run is replaced by that.
+        """
         former = self.snapshots(tournament.name)
         text = msgspec.json.encode(without_machine_settings(tournament))
         if former and (msgspec.json.encode(former[-1].tournament), former[-1].standings) == (text, standings):

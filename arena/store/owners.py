@@ -111,5 +111,5 @@ def _name_taken_error(name: str, why: str, for_author: str) -> NameTaken:
 
 
 def set_owner(connection: sqlite3.Connection, name: str, owner: str) -> None:
-    """Make `owner` the owner of the name from now on."""
+    """Make `owner` the owner of the name from now on, within the caller's transaction."""
     connection.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (name, owner))

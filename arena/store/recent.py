@@ -59,7 +59,10 @@ def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
 
 
 def recent_match(match_id: str) -> tuple[MatchRecord, LeagueSecret] | tuple[None, None]:
-    """Return the match of that id, if it is kept, and its secret. DamagedStore if the file holds no match."""
+    """Return the match of that id and the origin of its luck; (None, None) if it is not kept.
+
+    DamagedStore if the file holds no match.
+    """
     if not MATCH_ID.fullmatch(match_id):
         return None, None
     with contextlib.suppress(OSError, RuntimeError):

@@ -155,7 +155,7 @@ def remove_stderr(connection: sqlite3.Connection, bots: Collection[str]) -> None
 
 
 def decode_players(key: str, text: Any) -> tuple[str, ...]:
-    """Decode the players of a pairing, by place, from their column."""
+    """Decode the players of a pairing, by place, from their column. DamagedStore if it holds anything else."""
     try:
         return msgspec.json.decode(text, type=tuple[str, ...])
     except UNREADABLE as error:

@@ -144,7 +144,7 @@ class SecretKeeper:
     def reveal(self, league: str, commitments: Sequence[str] = ()) -> tuple[LeagueSecret, Secret]:
         """Close a secret of a league for ever and return it: the last of `commitments`, by default the current one.
 
-        One that is revealed is returned again.
+        One that is revealed is returned again. SpecError for a league with a public seed, or without the secret's file.
         """
         known = self._store.secrets(league)
         tournament = self._store.league(league)

@@ -94,9 +94,9 @@ def after(last: str | None, now: datetime) -> str:
 
 
 def jump_s(now: Moment, boot: str, booted_s: float, last: str) -> float:
-    """Return the seconds by which the clock jumped since another moment; after a boot only a jump back is known.
+    """Return the seconds by which the clock jumped since another moment, negative for a jump back.
 
-    `last` is the time of the last hand-in, as it is stored.
+    After a boot only a jump back is known. `last` is the time of the last hand-in, as it is stored.
     """
     return now.booted_s - booted_s if now.boot == boot else min(0.0, (now.at - parse(last)).total_seconds())
 

@@ -113,7 +113,7 @@ class Connection(sqlite3.Connection):
         self._left = self._most
 
     def hold(self, *numbers: int) -> None:
-        """Release these descriptors when the connection is closed, or collected as garbage."""
+        """Take over these descriptors: release them when the connection is closed, or collected as garbage."""
         self._end = weakref.finalize(self, _release, *numbers)
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class Connection(sqlite3.Connection):
 
 
 def is_endless() -> bool:
-    """Return True if the bound stopped a query since the last call; otherwise a signal stopped it."""
+    """Return True if the bound stopped a query since the last call, and forget that; otherwise a signal stopped it."""
     was_endless = bool(_ENDLESS)
     _ENDLESS.clear()
     return was_endless
@@ -282,7 +282,7 @@ def _read_states(results: Path, sources: dict[str, int]) -> dict[str, _State]:
 
 
 def _stamp(number: int) -> tuple[int, int]:
-    """Return the size of a file and the time of its last change in ns, once a new change has another time."""
+    """Return the size of a file and the time of its last change in ns; wait until a new change has another time."""
     status = os.fstat(number)
     if 0 <= time.time() - status.st_mtime < _TICK_S:
         time.sleep(_TICK_S)
