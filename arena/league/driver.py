@@ -144,7 +144,10 @@ class _Run:
         return self._window.fill(chain(iter(lambda: self._repeats.pop(0) if self._repeats else None, None), jobs))
 
     def receive(self) -> None:
-        """Wait for a result, but no longer than to the next commit or tick; take in what has arrived."""
+        """Wait for a result, but no longer than to the next commit or tick; take in what has arrived.
+
+        MachineFault, when all of that is taken in, if a job failed by a fault of this machine.
+        """
         trouble = self.take_in(max(0.0, self._due_s - time.monotonic()) if self._pending else LOOK_EVERY_S)
         if trouble is not None:
             raise trouble

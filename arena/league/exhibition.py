@@ -74,7 +74,10 @@ def name_players(bots: Sequence[BotSpec]) -> list[Player]:
 
 
 def play_here(tournament: Tournament, secret: Secret, isolation: Isolation) -> Generator[PlayedMatch, None, None]:
-    """Play match after match in this process. Closing it ends the bots."""
+    """Play match after match in this process; closing the generator ends the bots.
+
+    After each rotation all processes below this one are killed, except those of multiprocessing.
+    """
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     for job in jobs(tournament, {}, isolation, secret=secret):

@@ -152,11 +152,10 @@ def take_sample(
 
 
 def play_for(prepare: PrepareBot, most_s: float, job: Job, report: Callable[[SampledMatch], None]) -> None:
-    """Play matches of a job for `most_s` seconds, and report each by `report`; in a process that plays nothing else.
+    """Play matches of a job for `most_s` seconds, and report each by `report`, at the end also the end of the bots.
 
-    `prepare` gives the installed copy of a bot.
-
-    The blocks are played in jobs of 1, 2, 4, ... blocks: so most blocks are complete whenever the time is up.
+    The blocks are played in jobs of 1, 2, 4, ... blocks: so most are complete whenever the time is up. All processes
+    below this one are killed between them. `prepare` gives the installed copy of a bot.
     """
     job = job.with_bots(prepare)
     start_s = last_s = time.monotonic()

@@ -32,7 +32,10 @@ class _Standings(msgspec.Struct):
 
 
 def ended_run(number: int, ended_at: str, standings: bytes, now: Tournament, former: Tournament | None) -> EndedRun:
-    """Return a run from its published standings, its tournament, and that of the run before."""
+    """Return a run from its published standings (JSON), its tournament, and that of the run before, if any.
+
+    msgspec.MsgspecError if the standings are no such JSON.
+    """
     changes = () if former is None else describe_changes(former, now)
     read = msgspec.json.decode(standings, type=_Standings)
     return EndedRun(number, ended_at, read.matches, tuple(changes), read.rows, read.scheduled)

@@ -54,7 +54,7 @@ def read_openings(game: str, data: bytes, place: str) -> Openings:
 
 
 def _read_entries(game: str, data: bytes) -> Iterable[dict[str, Json]]:
-    """Return the openings in the text of a book."""
+    """Return the openings in the text of a book. SpecError for a larger book, or a game that takes none."""
     if (reader := openings_of(load_game(game))) is None:
         raise SpecError(f"{game} takes no openings")
     if len(data) > LIMIT:

@@ -31,7 +31,7 @@ def ignore_step(_words: str, _done: int, _total: int) -> None:
 
 
 def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, every: int = _REPORT_EVERY) -> Iterator[T]:
-    """Yield the items, and report how many of `total` have been taken, each time after `every` of them."""
+    """Yield the items; report how many of `total` were yielded, before the first and after `every` more each time."""
     for number, item in enumerate(items):
         if number % every == 0:
             on_step(words, number, total)

@@ -100,7 +100,7 @@ class SequentialComparison:
         self.state = state_after(self._values, settings, identical=self._identical, after=self.state)
 
     def needed(self, jobs: Iterator[Job]) -> Iterator[Job]:
-        """Yield the jobs until the test is decided."""
+        """Yield the jobs one by one until the test is decided; that is looked up before each."""
         return takewhile(lambda _: not self.is_decided, jobs)
 
     def _store_block(self, number: int, matches: Sequence[MatchResult]) -> None:

@@ -68,7 +68,10 @@ def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dic
 
 
 def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "HeadToHead":
-    """Return the results of the best `top` players of a league, or of those in `only`, against each other."""
+    """Return the results of the best `top` players of a league against each other; of all if `top` is None.
+
+    If `only` names players, of these instead.
+    """
     from arena.standings.matrix import compare_players  # noqa: PLC0415 - no league that runs asks for it
 
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]

@@ -89,7 +89,10 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
 
 def state_of(tournament: Tournament, read_ranks: RanksReader) -> LeagueState:
-    """Return the state of the tournament's league, with the matches whose ranks `read_ranks` returns."""
+    """Return the state of the tournament's league, with the matches whose ranks `read_ranks` returns.
+
+    DamagedStore if a pairing is stored as that of other players.
+    """
     return ScheduleRunner(tournament, read_ranks).state
 
 

@@ -221,7 +221,7 @@ def read_tournament(
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
     `keep` may put the version with which a league began in the place of today's. `submitted` returns the
-    submitted bots; `best` the best players of another league.
+    submitted bots; `best` the best players of another league. SpecError names the file and the key.
     """
     file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
@@ -239,7 +239,7 @@ def _expand_entries(
 ) -> Iterator[PlayerEntry]:
     """Yield the entries of a file, with one for each submitted bot of the game in the place of a pattern.
 
-    A bot that another entry names plays once.
+    A bot that another entry names plays once. Late bots and those of other games are left out with a logged warning.
     """
     taken = {entry.name or entry.bot for entry in file.entries if entry.bot}
     hand_ins = (*submitted(),)
