@@ -81,7 +81,10 @@ class ClusterBackend:
         return 1 if self.dealer is None else self.dealer.slots
 
     def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
-        """Queue a job; raises BrokenExecutor if the cluster is gone."""
+        """Queue a job, and connect before the first; return the future of its results.
+
+        Raises BrokenExecutor if the cluster is gone, MachineFault if no scheduler answers.
+        """
         dealer = self.dealer or self._connect()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
@@ -90,7 +93,10 @@ class ClusterBackend:
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once in both cases
-        """End all sessions, with all bots on all machines."""
+        """End all sessions, with all bots on all machines; jobs in flight are thrown away.
+
+        Waits a few seconds at most.
+        """
         if self.dealer is None:
             return
         self._running.cancel()

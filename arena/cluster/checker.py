@@ -54,7 +54,10 @@ def cluster_checker(
 def _check_on_cluster(
     open_backend: Callable[[Requirements], ClusterBackend], tasks: Iterable[CheckTask]
 ) -> Iterator[CheckedMatch]:
-    """Check the matches of one league on workers, or matches of no league here."""
+    """Check matches, in order: those of one league on workers; here those of no league, or if the engine is missing.
+
+    The first match decides for all.
+    """
     following = iter(tasks)
     first = next(following, None)
     if first is None:

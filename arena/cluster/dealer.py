@@ -136,7 +136,7 @@ class Dealer:
         return self._open + 2 * len(self.peers) + _SPARE
 
     def add(self, open_job: OpenJob) -> None:
-        """Queue a job."""
+        """Queue a job; its future fails with Undelivered at once if no further jobs are taken."""
         if self.broken:
             open_job.future.set_exception(Undelivered(self.broken))
             return
@@ -144,7 +144,10 @@ class Dealer:
         self._work.set()
 
     async def run(self) -> None:
-        """Watch for workers and run a task for each, until cancelled."""
+        """Watch for workers and run a task for each, until cancelled, or until none could play for too long.
+
+        In the second case `broken` is the reason, and all queued and later jobs are refused.
+        """
         try:
             trouble = await watch_workers(self._link, self._times, self.left_out, self._update_peers)
         except Exception as error:  # a bug, there or here, must not let the driver wait for ever
@@ -373,7 +376,7 @@ class Dealer:
             self._count_failure(peer, progress.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
-        """Count a failure of a worker, and leave it out after three in a row."""
+        """Count a failure of a worker; after three in a row leave it out, which raises WorkerLost."""
         self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
         if self._failures[peer.name] >= _FAILURES:
             self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
@@ -385,7 +388,10 @@ class Dealer:
         raise WorkerLost(sentence, is_death=False)
 
     def _remove_worker(self, peer: Peer, lost: WorkerLost) -> None:
-        """Remove a worker, return its jobs with an error, and end its session."""
+        """Remove a worker, let the futures of its jobs fail, and end its session if it lives.
+
+        Of a dead worker the jobs that had begun fail with BrokenExecutor; all others with Undelivered.
+        """
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
         open_jobs = list(peer.jobs.values())

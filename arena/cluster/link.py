@@ -99,7 +99,10 @@ def _tolerate_tracker_death() -> None:
 
 
 async def open_link(settings: ClusterSettings) -> "DaskLink":
-    """Open a link to the cluster of these settings; raises MachineFault if no scheduler answers."""
+    """Open a link to the cluster of these settings; raises MachineFault if no scheduler answers.
+
+    Starts the workers of `local:N`, unless this process has already; the link that started them ends them.
+    """
     set_up_dask()
     count = workers_here(settings)
     cluster, address, security = None, settings.address, security_of(settings)

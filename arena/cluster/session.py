@@ -132,7 +132,7 @@ class Slot:
         return await session.exchange(request)
 
     def part(self, session: str) -> None:
-        """End the session with this id, if it exists."""
+        """End the session with this id, if it exists; nobody waits for the end of its matches."""
         if self._session is not None and self._session.hello.session == session:
             self._session.close()
 
@@ -197,7 +197,10 @@ class WorkerSession:
         self._renew_lease()
 
     async def check_machine(self) -> Welcome:
-        """Renew the lease and check this machine; answer with its identity, or close the session with a refusal."""
+        """Renew the lease and check this machine; answer with its identity, or close the session with a refusal.
+
+        The identity may differ from the driver's, which compares it.
+        """
         self._renew_lease()
         try:
             welcome = await asyncio.to_thread(_describe_machine, self.hello)
@@ -265,7 +268,10 @@ class WorkerSession:
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
-        """Install bots, and queue the jobs whose bots are complete; runs in a thread."""
+        """Install bots, and queue the jobs whose bots are complete; runs in a thread.
+
+        The hashes of bots that are missing then, and any error, are kept for the next report.
+        """
         with self._lock:
             waiting = [attempt for attempt in self._attempts.values() if attempt.future is None]
         due = {digest for attempt in waiting for digest in attempt.job.digests}

@@ -90,13 +90,16 @@ def report() -> WorkerReport:
 
 
 def survey(settings: ClusterSettings) -> list[SurveyedWorker]:
-    """Return all workers of the cluster, sorted by name; raises MachineFault if no scheduler answers."""
+    """Ask all workers of the cluster for a report; return them sorted by name, those without an answer, too.
+
+    Raises MachineFault if no scheduler answers.
+    """
     with LoopThread() as loop:
         return loop.run(_survey_workers(settings)).result()
 
 
 def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
-    """Compare a worker with this machine; yield the results that differ or are bad."""
+    """Compare a worker with this machine; yield a `bad` or `note` for each difference, nothing if it is fit."""
     there, name = worker.report, f"worker {worker.name}"
     if there is None:
         yield bad(f"{name} does not tell: {worker.why}; install the same arena there, and start the worker anew")
