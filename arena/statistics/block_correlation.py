@@ -157,7 +157,10 @@ class Thresholds(NamedTuple):
         return cls((lower / settings.scale, upper / settings.scale), ((draw - loss) / sound, (win - draw) / sound))
 
     def slope_correlations(self, first: Indices, second: Indices, noise: Floats) -> Floats:
-        """Return the correlation of the slopes of rows `first` and `second`, whose noises are correlated by `noise`."""
+        """Return the correlation (P, C) of the slopes of the log likelihood of each row `first` and `second`, by index.
+
+        `noise` (C,) has the correlation of the noises of the two.
+        """
         correlations = np.zeros((len(self.noise[0]), len(first)))
         for a, b in product(range(2), repeat=2):
             steps = self.steps[a][:, first] * self.steps[b][:, second]
@@ -223,7 +226,7 @@ def group_blocks(table: ComparisonTable) -> BlockGroups:
 
 
 def deviations(table: ComparisonTable, groups: BlockGroups) -> Floats:
-    """Return the scores of each entry (E, R), less the mean of its group."""
+    """Return the scores (1/2, 0, -1/2) of each entry (E, R), less the mean of its group; 0 for a missing match."""
     scores = table.signs / 2.0
     means = np.empty((len(groups.blocks), scores.shape[1]))
     for row, column in enumerate(scores.T):
@@ -237,7 +240,7 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
     """Return the moment estimate of the correlation of the noise within a block.
 
     With it, the products of scores that share a seat, in different matches of a block, are expected to sum to the
-    observed sum.
+    observed sum. It is at most `MOST_CORRELATED` in size.
     """
     pattern = block_pattern(table.seats)
     degrees = np.maximum(groups.blocks - 1.0, 0.0)

@@ -66,9 +66,9 @@ class ComparisonTable:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Players whom matches connect, directly or through others; the largest group first.
+        """Players whom matches connect, directly or through others; the largest group first, names in order.
 
-        Within a group skills can be compared; between two groups nothing is known.
+        Within a group skills can be compared; between two groups nothing is known. A player without a match is a group.
         """
         leader = list(range(len(self.players)))
 
@@ -93,7 +93,10 @@ class ComparisonTable:
         return tuple(sorted(map(tuple, groups.values()), key=lambda group: (-len(group), group)))
 
     def select_players(self, players: Sequence[str]) -> "ComparisonTable":
-        """Return the table of the pairings that have only these players, given in order of name."""
+        """Return the table of the pairings that have only these players, given in order of name.
+
+        ValueError for an unknown name.
+        """
         kept = np.logical_and.reduce(np.isin(self.places, [self.players.index(name) for name in players]), axis=1)
         number = np.searchsorted(players, self.players)
         entries = kept[self.pairing]
@@ -117,7 +120,7 @@ class ComparisonTable:
         return sums.astype(np.float64).reshape(shape)
 
     def points(self, counts: Floats) -> list[tuple[int, int]]:
-        """Return (comparisons, points) of each player by these counts; 2 points for a win, 1 for a tie."""
+        """Return (comparisons, points) by these counts, in the order of `players`; 2 points for a win, 1 for a tie."""
         rows = pairs.comparisons(self.seats)
         totals = np.zeros((2, len(self.players)))
         for places, points in (([row.first for row in rows], (2, 1, 0)), ([row.second for row in rows], (0, 1, 2))):
@@ -154,7 +157,7 @@ class ComparisonTable:
 
 
 def table_of(players: Iterable[str], pairings: Iterable[pairs.PlayedPairing]) -> ComparisonTable:
-    """Count the comparisons of `pairings`, in any order; pairings without a match are left out.
+    """Count the comparisons of `pairings`, in any order; those of equal players merge, those without a match drop out.
 
     ValueError for a pairing that is none, or for unequal numbers of seats; KeyError for a player who is not in
     `players`.

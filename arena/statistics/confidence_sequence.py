@@ -52,14 +52,18 @@ def _log_evidence_and_slope(total: float, squares: float) -> tuple[float, float]
 
 
 def p_value(total: float, squares: float) -> float:
-    """Return a bound on the chance of evidence as strong as now at any look, if no m_i is above 0."""
+    """Return a bound on the chance of evidence as strong as now at any look, if no m_i is above 0.
+
+    `total` and `squares` are the sums of Y and of Y^2. The bound is never 0, and 1 for a total of 0 or less.
+    """
     return max(_LEAST_P, math.exp(-max(0.0, log_evidence(total, squares))))
 
 
 def lower_bound(count: int, total: float, squares: float, *, error: float) -> float:
     """Return the lower end of the confidence sequence for the mean of m_1 ... m_n.
 
-    The chance that it is above that mean at any n is at most `error`. ValueError without an observation.
+    `total` and `squares` are the sums of Y and of Y^2. The chance that the bound is above that mean at any n is at most
+    `error`. ValueError without an observation, or for an `error` outside 0 to 1.
     """
     if count < 1 or not 0.0 < error < 1.0:
         raise ValueError(f"expected an observation or more and an error between 0 and 1, found {count} and {error}")
@@ -67,7 +71,7 @@ def lower_bound(count: int, total: float, squares: float, *, error: float) -> fl
 
 
 def boundary(squares: float, *, error: float) -> float:
-    """Return the sum S - M at which the evidence reaches 1/`error`."""
+    """Return the sum S - M at which the evidence reaches 1/`error`, at V = `squares`."""
     goal = -math.log(error)
     start = goal + math.sqrt(2.0 * goal * (squares + 1.0))
 

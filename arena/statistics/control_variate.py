@@ -65,7 +65,10 @@ def luck_weight(score: float, matches: float) -> float:
 
 
 def slopes(pairings: Products) -> Floats:
-    """Return the factor b of each pairing by these blocks, which must not be the blocks that it is used on."""
+    """Return the factor b of each pairing by these blocks, which must not be the blocks that it is used on.
+
+    Without any luck in them, or with one block in each pairing, it is the `luck_weight`.
+    """
     weights = np.array(list(map(luck_weight, pairings.score.tolist(), pairings.matches.tolist())), dtype=np.float64)
     degrees = int(np.maximum(0, pairings.blocks - 1).sum())
     prior = PRIOR_BLOCKS * math.fsum(pairings.luck2) / degrees if degrees else 0.0

@@ -48,7 +48,7 @@ class MarginEstimate:
 def estimate(results: Counts | Sample, score: Interval) -> Estimate:
     """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
 
-    `elo` is that interval on the scale of logistic Elo.
+    `elo` is that interval on the scale of logistic Elo, with scores of 0 and 1 moved inward so that it is finite.
     """
     mean, variance = results.moments
     lowest = ZERO_FLOOR / results.blocks  # keeps the Elo of nothing but wins finite

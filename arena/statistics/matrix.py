@@ -116,7 +116,7 @@ class Matrix:
 
 
 def head_to_head(fit: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
-    """Compare the results of each pair with those that the fitted skills expect."""
+    """Compare the results of each pair with those that the fitted skills expect; list `most_cycles` cycles at most."""
     cells, players = _compare_pairs(fit), fit.players
     places = {name: place for place, name in enumerate(players)}
     first = np.array([places[cell.first] for cell in cells], dtype=np.int64)
@@ -150,7 +150,10 @@ def _test_intransitivity(fit: ProbitFit, cells: Sequence[Cell]) -> Intransitivit
 
 
 def _cycles_from(steps: Flags) -> Iterator[Flags]:
-    """Yield, for each place a, the (b, c) from a on for which `steps` (n, n) lead from a to b to c to a."""
+    """Yield, for each place a, a mask of the (b, c) for which `steps` (n, n) lead from a to b to c to a.
+
+    b and c are a or later, and counted from a.
+    """
     for a in range(len(steps)):
         yield steps[a, a:, None] & steps[a:, a:] & steps[a:, a]
 

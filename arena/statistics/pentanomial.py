@@ -51,21 +51,24 @@ class Counts:
 
     @classmethod
     def none(cls, matches: int) -> Self:
-        """Return the counts of no block, of 1 or 2 matches each."""
+        """Return the counts of no block, of 1 or 2 `matches` each; ValueError for another number."""
         if matches not in (1, 2):
             raise ValueError(f"expected blocks of 1 or 2 matches to count, found {matches}")
         return cls((0,) * (2 * matches + 1))
 
     @classmethod
     def of(cls, scores: Iterable[float], *, matches: int = 2) -> Self:
-        """Count block scores: multiples of 1/4 from 0 to 1 for pairs of matches, of 1/2 for single ones."""
+        """Count block scores: multiples of 1/4 from 0 to 1 for pairs of matches, of 1/2 for single ones.
+
+        ValueError for any other score.
+        """
         numbers = [0] * len(cls.none(matches).numbers)
         for score in scores:
             numbers[category(score, matches)] += 1
         return cls(tuple(numbers))
 
     def plus(self, score: float) -> Self:
-        """Return the counts with one block more."""
+        """Return the counts with one block more; ValueError for a score that a block cannot have."""
         numbers = list(self.numbers)
         numbers[category(score, self.matches)] += 1
         return type(self)(tuple(numbers))
@@ -112,7 +115,7 @@ class Counts:
 
     @property
     def won_by_lost(self) -> float | None:
-        """The ratio of blocks that NEW won to blocks that NEW lost (PairsRatio); None without either."""
+        """The ratio of blocks NEW won to blocks NEW lost (PairsRatio); infinite without a loss, None without either."""
         lost, won = sum(self.numbers[: self.matches]), sum(self.numbers[self.matches + 1 :])
         return won / lost if lost else math.inf if won else None
 
@@ -190,7 +193,7 @@ def category(score: float, matches: int) -> int:
 
 
 def moments(weights: Sequence[float], points: Sequence[float]) -> tuple[float, float]:
-    """Return the weighted mean and variance of `points`; ValueError without any weight."""
+    """Return the weighted mean and the variance about it, over the sum of weights; ValueError without any weight."""
     total = math.fsum(weights)
     if not total:
         raise ValueError("expected at least one block to estimate from, found none")

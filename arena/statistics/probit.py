@@ -70,7 +70,10 @@ class ProbitFit:
         return self.means[self._places[player]]
 
     def likelihood_better(self, one: str, other: str) -> float | None:
-        """Return the likelihood that `one` is the better player; None if no chain of matches connects the two."""
+        """Return the likelihood that `one` is the better player; None if no chain of matches connects the two.
+
+        KeyError for an unknown player.
+        """
         if self._group[one] != self._group[other]:
             return None
         variance = self._variance_of_difference(one, other)
@@ -79,7 +82,10 @@ class ProbitFit:
         return NORMAL.cdf((self.mean(one) - self.mean(other)) / math.sqrt(variance))
 
     def difference(self, one: str, other: str) -> tuple[float, float]:
-        """Return the skill of `one` less that of `other`, with its standard error."""
+        """Return the skill of `one` less that of `other`, with its standard error.
+
+        If no matches connect the two, only the prior tells, and the result means nothing.
+        """
         variance = self._variance_of_difference(one, other)
         return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
 

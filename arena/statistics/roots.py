@@ -26,6 +26,7 @@ def find_root(function: Function, low: float, high: float, *, start: float, tole
 
     It must be negative at `low` and positive at `high`; neither is evaluated, so they may be poles, and `high` may be
     infinite. `tolerance` is the width of the last bracket, in units of the root's size where that is above 1.
+    ArithmeticError for a value that is not a number, or after too many steps.
     """
     here, change = start, math.inf
     for _ in range(_MOST_STEPS):

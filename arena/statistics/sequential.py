@@ -167,7 +167,8 @@ def state_after(
     """Return the state after the last whole batch of `scores`, by block number from 0, or after the deciding batch.
 
     `identical` names the blocks whose matches had the same moves with the seats exchanged. `after`, an earlier result
-    for the same settings and fewer blocks, only saves time. ValueError for a bad score.
+    for the same settings and fewer blocks, only saves time; ValueError if its settings differ. ValueError for a bad
+    score. A block missing from `scores` ends the last whole batch.
     """
     state = begin(settings) if after is None else after
     if state.settings != settings:

@@ -66,7 +66,10 @@ class GroupSequentialTest:
         self._walk = Walk()
 
     def analyse(self, data: InterimData) -> InterimDecision:
-        """Decide at the next look. ValueError beyond the most blocks."""
+        """Add the new blocks and decide at this look; ValueError beyond the most blocks.
+
+        The test keeps them: looks come in order, each once.
+        """
         allowed = allowed_error(data.blocks / self._longest, self._alpha)
         return InterimDecision(data.blocks, data.lead, self._walk.bound(sum_of_signs(data.sizes), allowed))
 
@@ -95,7 +98,10 @@ class Walk:
 
 
 def allowed_error(part: float, alpha: float) -> float:
-    """Return how much of the two-sided error `alpha` may be spent until a `part` (above 0, to 1) of the most blocks."""
+    """Return how much of the two-sided error `alpha` may be spent until a `part` (above 0, to 1) of the most blocks.
+
+    ValueError for a value out of range.
+    """
     if not (0.0 < alpha < 1.0 and 0.0 < part <= 1.0):
         raise ValueError(f"expected an alpha between 0 and 1 and a part above 0 up to 1, found {alpha} and {part}")
     return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_spending_quantile(alpha) / math.sqrt(2.0 * part)))
