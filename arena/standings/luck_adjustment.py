@@ -73,7 +73,10 @@ class LuckAdjustment:
 
 
 def luck_versions(sums: PairingSums) -> Array:
-    """Return, by pairing, the version of the value under which all its matches have luck; empty without one."""
+    """Return, by pairing, the version of the value under which all its matches have luck; empty without one.
+
+    Empty for every pairing of more than two seats.
+    """
     versions = np.full(len(sums.table.keys), "", dtype=object)
     if sums.table.seats == ADJUSTABLE_SEATS:
         for version, matches in sums.luck_versions.items():

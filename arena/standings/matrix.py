@@ -137,7 +137,11 @@ def compare_players(
     top: int | None = None,
     only: Sequence[str] = (),
 ) -> HeadToHead:
-    """Compare all pairs of players; the result has the best `top` players, or `only` the named ones; by default all."""
+    """Compare all pairs of `players`; errors are those of `table_of`.
+
+    The result shows the best `top` players, or those named in `only` whatever `top` is; by default all. Unknown names
+    in `only` are ignored.
+    """
     table = table_of(players, ranks)
     names, fit = table.players, fit_skills(table, settings)
     matrix = head_to_head(fit) if fit else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)

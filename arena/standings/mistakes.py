@@ -96,7 +96,7 @@ class MistakeSums:
             self._costliest[name] = nsmallest(MOST_COSTLY, [*self._costliest[name], *mistakes], key=_order_by_cost)
 
     def players(self, rows: "Iterable[Row]") -> tuple[PlayerMistakes, ...]:
-        """Return the mistakes of the players of these rows of the standings, in their order."""
+        """Return the mistakes of the players of these rows, in their order; counts are 0 without a judged match."""
         return tuple(self._player(row) for row in rows)
 
     def _player(self, row: "Row") -> PlayerMistakes:

@@ -160,7 +160,7 @@ class _Outcomes(NamedTuple):
         return np.flatnonzero(changes)
 
     def lines(self, labels: Array, names: Sequence[str], full: int, unit: int) -> tuple[ProfileLine, ...]:
-        """Make a line for each label, a number among `names` that each match has."""
+        """Make a line for each label that occurs, in ascending order; a label is a number among `names`, by match."""
         masks = {label: labels == label for label in np.unique(labels).tolist()}
         return tuple(
             _Outcomes(*[column[rows] for column in self]).line(names[label], full, unit)
@@ -316,13 +316,19 @@ class _PlayedMatches:
                 )
 
     def _largest_margins(self, sign: int) -> tuple[Extreme, ...]:
-        """Return the wins by the largest margins, or the losses if `sign` is -1; of equal ones the first."""
+        """Return the wins by the largest margins, or losses if `sign` is -1; `MOST_EXTREMES` at most, largest first.
+
+        Matches with a forfeit or a margin of 0 are left out; of equal ones the first is taken.
+        """
         margins = sign * self._outcomes.margin
         rows = np.flatnonzero(margins > 0)
         return tuple(map(self._describe_extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
 
     def _smallest_margins(self) -> tuple[Extreme, ...]:
-        """Return the matches that were won or lost by the smallest margins, or drawn; of equal ones the first."""
+        """Return the matches whose margins are nearest to 0, at most `MOST_EXTREMES`; of equal ones the first.
+
+        Matches with a forfeit are left out. Empty if all margins are equal in size.
+        """
         rows = np.flatnonzero(self._outcomes.has_margin)
         margins = np.abs(self._outcomes.margin[rows])
         closest = rows[np.argsort(margins, kind="stable")][:MOST_EXTREMES] if len({*margins.tolist()}) > 1 else ()

@@ -160,7 +160,10 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
 
 
 def recentre(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[str, Rating]:
-    """Shift all ratings by one amount to the common level: results determine only differences."""
+    """Return ratings from beliefs, shifted by one amount: results determine only differences.
+
+    After it the anchor, or the mean of all players, is at `settings.mu`. A sigma is the root of the variance.
+    """
     if not beliefs:
         return {}
     if settings.anchor is None:

@@ -49,8 +49,9 @@ def fit_skills(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | 
 def skills(fit: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
     """Return the skill of each player; the 95 % interval is against the mean of all whom matches connect.
 
-    With an anchor all skills are shifted so that it stays at mu, and in its group errors are against the anchor.
-    Against the mean of all players, one player without a match would make every skill uncertain.
+    With an anchor all skills are shifted so that it stays at mu, and in its group errors are against the anchor;
+    KeyError for an anchor that was not fitted. Against the mean of all players, one player without a match would make
+    every skill uncertain.
     """
     anchor = settings.anchor
     shift = 0.0 if anchor is None else settings.mu - fit.mean(anchor)
@@ -141,13 +142,13 @@ class GrowingRanking:
                 self._counts[self._places[tuple(places)]] += counts
 
     def order(self) -> list[str]:
-        """Return the players who have played, best first."""
+        """Return the players who have played, best first, after a new fit (`skills`); a round must have been added."""
         assert self._table is not None, "a round was added"
         score = {name: points.score for name, points in points_of(self._table, self._counts).items()}
         return [place.name for place in ranking(self._table.groups, self.skills(), score)]
 
     def skills(self) -> dict[str, float]:
-        """Fit the skill of each player; only differences mean anything."""
+        """Fit the skill of each player, from that of the last fit, and keep it; only differences mean anything."""
         self._skills = maximise(self._design, self._counts.reshape(-1, 3), self._skills).parameters
         return dict(zip(self._names, self._skills.tolist(), strict=False))
 

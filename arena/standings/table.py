@@ -79,7 +79,8 @@ def standings(
 ) -> Standings:
     """Make the standings of a league of `scheduled` matches from the sums of its pairings, which come in any order.
 
-    Raises ValueError for results that are not of this league: other players, or too many matches.
+    Raises ValueError for results that are not of this league (other players, or too many matches) and for two entrants
+    of one name; KeyError for an entrant without a rating.
     """
     field = tuple(entrants)
     matches = int(sums.matches.sum())
