@@ -84,8 +84,8 @@ def equal_blocks(
     Rule of three: if other values have a chance of q, N equal blocks are seen with a chance of (1 - q)^N, which is
     below 5 % from q = 1 - 0.05^(1/N) on, about 3/N. Blocks of other values lie at an end of the range at worst. With
     several strata the worst case is some c, the lowest mean that a stratum is pulled down to, with prod (c /
-    value)^blocks = 0.05 over the strata above c; so the lower end is the mean of min(value, c). ValueError without a
-    block.
+    value)^blocks = 0.05 over the strata above c; so the lower end is the mean of min(value, c).
+    ValueError without a block.
     """
     played = [(blocks, value) for blocks, value in strata if blocks]
     total = math.fsum(blocks for blocks, _ in played)
