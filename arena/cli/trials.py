@@ -28,7 +28,10 @@ tournament_option: Final = click.option(
 
 @contextlib.contextmanager
 def print_trial() -> Iterator[OnEvent]:
-    """Yield a listener that prints the events of a trial; print a new secret at the end, to repeat a failure."""
+    """Yield a listener that prints the events of a trial; at the end print its luck, with a new secret to repeat it.
+
+    The luck is not printed after a SpecError: nothing was played.
+    """
     luck: list[LuckChosen] = []
 
     def on(event: Event) -> None:

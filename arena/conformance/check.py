@@ -203,7 +203,10 @@ class _Examination:
     def _enter(
         self, open_channel: Callable[[], Channel], table: TrialTable | None = None, clock: ClockSettings | None = None
     ) -> BotPlayer:
-        """Make a player whose processes come from `open_channel`, for the plan's first table or another."""
+        """Make a player whose processes come from `open_channel`, for the plan's first table or another.
+
+        A process is started when the player needs one.
+        """
         table, line_bytes = table or self._tables[0], self._confinement.limits.line_bytes
         return BotPlayer(
             player=self._bot.name,

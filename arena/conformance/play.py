@@ -131,7 +131,10 @@ def played_table(
     plays: int = 3,
     simulator: api.Simulator | None = None,
 ) -> PlayedTable:
-    """Play some random plays, each to its end. CheckFailed for a play without an end; errors of the game pass."""
+    """Play some random plays, each to its end; every call makes the same ones.
+
+    CheckFailed for a play without an end; errors of the game pass.
+    """
     finished = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play

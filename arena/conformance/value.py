@@ -79,7 +79,10 @@ def _payoffs_of(game: AnyGame, state: Any) -> _Payoffs:
 
 
 def fair_values(table: PlayedTable) -> Iterator[str]:
-    """Yield sentences unless the value before a draw is the mean over its outcomes."""
+    """Yield sentences unless the value before a draw is the mean over its outcomes.
+
+    A draw with many outcomes is sampled, with a tolerance; after many outcomes the later draws of a play are skipped.
+    """
     if (value := value_of(table.game)) is None:
         return
     for number, play in enumerate(table.plays, start=1):

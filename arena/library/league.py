@@ -149,7 +149,7 @@ class League:
         return Table(json.loads(text), columns=("id", "players", "scores", "ranks", "termination"))
 
     def match(self, match_id: str) -> Match:
-        """Return a match by its id, step by step."""
+        """Return a match by its id, step by step. SpecError if there is none."""
         return load_match(match_id, results=self._results)
 
     def verify(self) -> list[str]:
@@ -175,7 +175,8 @@ class League:
     def _register(self, entry: Any) -> Any:
         """Return an entry of `players` as a tournament file can have it, and note a function or object in it.
 
-        SpecError if no file could have the entry.
+        SpecError for a function outside of a mapping, or a name that no player may have; other mistakes are left to the
+        reader of the tournament.
         """
         if callable(entry):
             raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")

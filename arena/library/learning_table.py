@@ -55,7 +55,10 @@ class LearningTable:
         return tuple(self._legal)
 
     def begin(self, seed: int | None) -> None:
-        """Begin the next game; a seed begins a series of games, which goes on without one."""
+        """Begin the next game; a seed begins a series of games, which goes on without one.
+
+        The first series has a random seed if none is given.
+        """
         if seed is not None:
             self._seed, self._episode = seed, 0
         self._luck = derive("training", self._seed, self._episode)
@@ -97,7 +100,7 @@ class LearningTable:
         return np.asarray(self._encode(self._game.observe(self.state, seat)), dtype=np.float32)
 
     def _play_to_choice(self) -> None:
-        """Play luck and single legal actions, until a seat has a choice or the game ends."""
+        """Play luck and single legal actions, until a seat has a choice or, with no seat `deciding`, the game ends."""
         self._legal = {}
         while not isinstance(turn := self._game.turn(self.state), Over):
             if not isinstance(turn, Decision):

@@ -29,7 +29,10 @@ class CheckedGame(msgspec.Struct, frozen=True):
 
 
 def check_one_game(request: CheckGame) -> CheckedGame:
-    """Check each promise of a game. SpecError if there is no such game, or if it has no such options."""
+    """Check each promise of a game; what breaks one is a finding in the result, not an error.
+
+    SpecError if there is no such game, if it has no such options, or if its engine is missing.
+    """
     name, options = request.name, request.options
     game = load_game(name)
     if options:

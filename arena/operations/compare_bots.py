@@ -150,7 +150,7 @@ def _expected_matches(comparison: SequentialComparison) -> int:
 def _play_until_decided(
     store: MatchStore, needed: Iterator[Job], comparison: SequentialComparison, backend: Backend, on: OnEvent
 ) -> None:
-    """Play and store blocks until the test has decided."""
+    """Play and store blocks until the test has decided, and report progress. Interrupted by a KeyboardInterrupt."""
     progress = RunProgress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
     def commit(blocks: list[PlayedBlock]) -> None:

@@ -67,7 +67,10 @@ def snapshot_at(store: MatchStore, league: str, moment: str) -> Snapshot:
 
 
 def best_players(results: Path, finalists: Finalists) -> list[PlayerEntry]:
-    """Return the entries of the best players of a league, the best one first. SpecError if it has too few."""
+    """Return the entries of the best players of a league, the best one first, with the versions that played there.
+
+    SpecError if the league is unknown, or has too few players.
+    """
     with naming_option("players: of"), open_store(results) as store:
         state = load_league(store, finalists.of)
         rows = league_table(store, state)[0].rows[: finalists.top]

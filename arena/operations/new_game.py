@@ -28,7 +28,10 @@ class NewGame(Request, frozen=True, kw_only=True):
 
 
 def new_game(request: NewGame) -> Path:
-    """Make a package with rules, tests, a bot and a tournament; return its folder. SpecError for an unusable name."""
+    """Make a package with rules, tests, a bot and a tournament in the new folder NAME here; return that.
+
+    SpecError for a name that is unusable or taken.
+    """
     name, target = request.name, Path(request.name)
     if not _GAME_NAME.fullmatch(name) or len(name) > 40:
         raise SpecError(f"{name}: the name of a game has small letters, digits and single _, a letter first: my_game")

@@ -52,7 +52,10 @@ def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
 
 
 def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:
-    """Compute the results of a player; return them and the origin of luck. SpecError for unknown names."""
+    """Compute the results of a player; return them and the origin of luck. SpecError for unknown names.
+
+    With `luck`: SpecError if the league has no luck to measure, CheckFailed if a match cannot be replayed.
+    """
     with open_store(request.results) as store:
         state = load_league(store, request.league)
         names = [player.name for player in state.tournament.players]

@@ -172,7 +172,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
 
 
 def preview_update(request: RunLeague) -> TournamentUpdate:
-    """Compare the tournament with the stored league, without playing or storing anything."""
+    """Compare the tournament with the stored league, without playing or storing anything. Raises DamagedStore."""
     tournament, _ = tournament_of(request)
     if not is_known(request.results, tournament.name):
         return TournamentUpdate(tournament)
@@ -184,7 +184,10 @@ def preview_update(request: RunLeague) -> TournamentUpdate:
 
 
 def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ...]]:
-    """Read the tournament, with the bots with which its league began; return it, and those with newer versions."""
+    """Read the tournament, with the bots with which its league began; return it, and those with newer versions.
+
+    With `update` in the request, the bots are the current ones, and none has a newer version.
+    """
     bots = request.bot_store()
     keeper = VersionKeeper(bots, request.results)
     keep: KeepBot = (lambda _league, _entry, bot: bot) if request.update else keeper
