@@ -32,7 +32,8 @@ class JudgeFailed(CheckFailed):
 def opinion_of_bot(record: MatchRecord, label: str, open_bot: Callable[[int], BotPlayer]) -> Opinion:
     """Ask the analyst of that label about the decisions of all seats; `open_bot` returns a new bot for a seat.
 
-    CheckFailed if the match cannot be replayed; JudgeFailed if the analyst does not start, or does not evaluate.
+    In the end the processes of these bots are ended. CheckFailed if the match cannot be replayed; JudgeFailed if the
+    analyst does not start, or does not evaluate.
     """
     game, count = load_game(record.game), len(record.seats)
     choices = {choice.index: choice for choice in choices_of(record)}

@@ -64,8 +64,9 @@ def ask(
 ) -> tuple[BotAnswer, ...]:
     """Ask the bot for these steps, counted from 1, or for every step of the seat; return its answers.
 
-    The match ends after the last of them. `before` is called ahead of each of these requests. CheckFailed if the record
-    cannot be played again, or if the bot does not start.
+    The match ends after the last of them, or when the bot ends, so that later answers are missing; the bot is closed.
+    `before` is called ahead of each of these requests. CheckFailed if the record cannot be played again, or if the bot
+    does not start.
     """
     wanted = tuple(sorted(steps)) or answer_steps(record, seat)
     asking = _Asking(record, wanted, before)
@@ -81,8 +82,8 @@ def ask(
 def continue_match(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
     """Play a stored match on with the answers of these bots, by seat, from that step on; return its record.
 
-    Until then the bots are asked and the recorded answers are played. All draws are those of the record's luck.
-    CheckFailed if a bot ends before that step.
+    Until then the bots are asked and the recorded answers are played. All draws are those of the record's luck. The
+    bots are closed at the end. CheckFailed if a bot does not start, or ends before that step.
     """
     asking = _Asking(record, live_from=step)
     try:
@@ -114,7 +115,10 @@ class _Asking(msgspec.Struct):
 
 
 def _play_again(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
-    """Play the match once more, with the bots beside the recorded players of their seats."""
+    """Play the match once more, with the bots beside the recorded players of their seats; return the new record.
+
+    Raises _AllAnswered if the match need not be played to its end.
+    """
     with open_recorded_table(record, is_live=lambda: asking.is_live) as table:
         seats: list[Participant] = [
             _AskedPlayer(player, bots[seat], seat, table.game, asking) if seat in bots else player

@@ -116,7 +116,7 @@ class BotPlayer(Participant):
         )
 
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
-        """Start the process if there is none, announce the match and wait for `ready`."""
+        """Start a process if none runs, announce the match and wait for `ready`. Raises BotFault."""
         super().begin(start, game)
         self._begin_records(start.match)
         with self.start_up.attempt():
@@ -134,7 +134,10 @@ class BotPlayer(Participant):
         return self._exchange(self._make_request(request), m.Answer, request)
 
     def evaluate(self, request: ActionRequest) -> m.Evaluation:
-        """Return the bot's values of the legal actions of a request, which it is not asked to answer."""
+        """Return the bot's values of the legal actions of a request, which it is not asked to answer. Raises BotFault.
+
+        It counts as a request: its time is charged, and the events since the last one are sent with it.
+        """
         assert request.legal is not None, "actions that no list holds have no values"
         budget_ms, self._request_id = self.account.allow(is_again=False).move_ms, self._request_id + 1
         events = tuple(self._events)

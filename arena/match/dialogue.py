@@ -115,7 +115,10 @@ class Dialogue:
     def shake_hands(
         self, message: m.Hello | m.MatchStart, owed: type[m.BotHello] | type[m.Ready], clock: MoveClock
     ) -> float:
-        """Ask for `hello` or `ready`, then stop the bot; return the CPU seconds that it had used at its answer."""
+        """Ask for `hello` or `ready`, then stop the bot; return the CPU seconds that it had used at its answer.
+
+        Raises BotFault, or Shortage if the machine is to blame.
+        """
         self.discarded = DiscardedOutput()
         self.ask(message, clock)
         self.hear(owed, clock)
@@ -214,7 +217,10 @@ class Dialogue:
         self.ask(answer, clock)
 
     def _decode_if_due(self, line: bytes) -> m.FromBot | None:
-        """Decode the message in a line if it counts now; None for blank, stray and stale lines."""
+        """Decode the message in a line if it counts now; None for blank lines, and for stray and stale ones.
+
+        Stray and stale lines are counted. Raises BotFault for a message that is malformed, or not allowed now.
+        """
         text = line.strip()
         if not text:
             return None

@@ -92,7 +92,7 @@ class HumanPlayer(Participant):
         self._say("Type the number of an action, ? for the rules and the keys, q to give up.")
 
     def ask(self, request: ActionRequest) -> Answer:
-        """Show the table, unless the request is repeated, and read an action."""
+        """Show the table, unless the request is repeated, and read an action. Raises Resigned if the human gives up."""
         table = [f"\n{describe_for(self._game, request.state, request.seat, self._players)}\n"]
         texts = [with_names(str(action), self._players) for action in request.legal or ()]
         actions = [f"  {number:>2})  {text}" for number, text in enumerate(texts, start=1)]

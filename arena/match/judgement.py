@@ -171,7 +171,10 @@ def judge(record: MatchRecord, opinion: Opinion) -> Judgement:
 
 
 def opinion_of_game(record: MatchRecord) -> Opinion | None:
-    """Return the opinion of the game's own value function, one step ahead; None if the game has none."""
+    """Return the opinion of the game's own value function, one step ahead; None if the game has none.
+
+    CheckFailed if the match cannot be replayed, or is void.
+    """
     game = load_game(record.game)
     if (value := value_of(game)) is None:
         return None
@@ -186,7 +189,10 @@ def opinion_of_game(record: MatchRecord) -> Opinion | None:
 
 
 def judge_by_game(record: MatchRecord) -> tuple[Judgement, ...]:
-    """Judge a match by the game's own value; nothing if the game has none, or if other rules are here."""
+    """Return the judgement of a match by the game's own value, alone; empty if the game has none, or has other rules.
+
+    CheckFailed if the record contradicts the rules.
+    """
     opinion = None if other_rules(record) else opinion_of_game(record)
     return () if opinion is None else (judge(record, opinion),)
 

@@ -98,7 +98,7 @@ class RecordedTable:
         )
 
     def play(self, seats: Sequence[Participant]) -> MatchRecord:
-        """Play the match with these players, by seat."""
+        """Play the match with these players, by seat; return its record."""
         return play_match(self._spec, seats, game=self.game, simulator=self._simulator)
 
 

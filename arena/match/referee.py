@@ -93,7 +93,8 @@ def play_match(
 ) -> MatchRecord:
     """Play one match; `participants` by seat. `game` and `simulator` stand in for those that `spec` names.
 
-    `meter` notes each step; its luck may be asked for when the match is over.
+    `meter` notes each step; its luck may be asked for when the match is over. HarnessFault if the match is void, which
+    has no record; SpecError if a plug-in breaks the contract of a game.
     """
     rules = game or load_game(spec.game)
     try:

@@ -63,7 +63,10 @@ def replay(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[
 
 
 def state_before(record: MatchRecord, step: int) -> Any:
-    """Return the state before a step, counted from 1; one more than there are gives the state at the end."""
+    """Return the state before a step, counted from 1; one more than there are gives the state at the end.
+
+    CheckFailed if a step before it contradicts the rules; later ones are not checked.
+    """
     state = load_game(record.game).setup(record.options, len(record.seats))
     for moment in islice(replay(record), step - 1):
         state = moment.after if moment.is_complete else moment.before

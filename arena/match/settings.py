@@ -150,7 +150,10 @@ def open_channel(
     may_ponder: bool = False,
     is_last: bool = False,
 ) -> ProcessChannel:
-    """Start a fresh process of the bot; return its channel. With `is_last` its end is its own fault."""
+    """Start a fresh process of the bot; return its channel. With `is_last` its end is its own fault.
+
+    Raises Crashed if the bot cannot be started, HarnessFault if its folder is gone or no sandbox can be set up.
+    """
     return ProcessChannel(
         launch.start(bot, arguments, confinement),
         limit=confinement.limits.line_bytes,
