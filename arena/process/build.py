@@ -61,7 +61,7 @@ def build(
 def digest_of_folder(folder: Path) -> str:
     """Return the SHA-256 (hex) over path, executable bit and bytes of all files, in order of path.
 
-    A link counts by its target as text.
+    A link counts by its target as text. Raises SpecError for folders that are too deep or closed to their owner.
     """
     total = sha256()
     for path in _walk_folder(folder):
@@ -130,7 +130,10 @@ def _read_output(fds: list[int], log: BoundedLog, wait_s: float) -> None:
 
 
 def is_too_large(folder: Path) -> bool:
-    """Return True if `folder` exceeds BUILT_SIZE_LIMIT or BUILT_FILE_LIMIT; files deleted meanwhile do not count."""
+    """Return True if `folder` exceeds BUILT_SIZE_LIMIT or BUILT_FILE_LIMIT; files deleted meanwhile do not count.
+
+    Raises SpecError for folders that are too deep or closed to their owner.
+    """
     size = 0
     for number, path in enumerate(_walk_folder(folder), start=1):
         try:

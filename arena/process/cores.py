@@ -27,7 +27,10 @@ def usable_cores() -> list[int]:
 
 
 def free_cores() -> list[int]:
-    """Return the cores that this process may use and that no process of this user has claimed."""
+    """Return the cores that this process may use and that no process of this user, itself included, has claimed.
+
+    Empty if there is no folder for claims.
+    """
     free: list[int] = []
     folder = claims_folder()
     for core in usable_cores():
@@ -81,7 +84,10 @@ class OwnCore:
         self._claim: int | None = None
 
     def claim(self) -> None:
-        """Claim the last free core and run on it alone; without a free one run on all cores, as before."""
+        """Claim the last free core and run on it alone, with all processes below this one, until `release`.
+
+        Without a free one all run on all cores, as before; nothing changes if a core is claimed already.
+        """
         if self.core is not None or len(self._usable) == 1:
             return
         folder = self._folder()

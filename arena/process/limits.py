@@ -94,7 +94,7 @@ def sandbox_rlimits(limits: Limits) -> dict[str, int]:
 
 
 def set_rlimits(pid: int, values: dict[str, int]) -> None:
-    """Set rlimits, soft and hard, of a running process; none is raised."""
+    """Set rlimits, soft and hard, of a running process, by name; no hard limit is increased. Skip one that is gone."""
     for name, value in values.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         with contextlib.suppress(ProcessLookupError):

@@ -64,7 +64,7 @@ def sweep(place: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and its contents, also if nested deeper than shutil.rmtree can go."""
+    """Remove a folder and its contents, also if nested deeper than shutil.rmtree can go; failure is ignored."""
     run_on(folder, "chmod", "-R", "u+rwX")
     run_on(folder, "rm", "-rf")
 

@@ -94,7 +94,10 @@ class Workers:
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
-        """End all workers after their last call; if interrupted, kill them at once, with the calls in flight."""
+        """End all workers after their last call, and wait for that; if interrupted, kill them at once with their bots.
+
+        Calls in flight then fail with BrokenExecutor.
+        """
         if is_interrupted:
             self._end_now()
         for worker in self._workers:
@@ -142,7 +145,10 @@ class Window(Generic[T, R]):
         return self._out > 0
 
     def collect(self, patience_s: float = LOOK_EVERY_S) -> Iterator[tuple[T, "Future[R]"]]:
-        """Wait until an item is done, at most for `patience_s`; yield all that are done, with their futures."""
+        """Wait until an item is done, at most for `patience_s`; yield all that are done, with their futures.
+
+        An item makes room for another one when it is yielded.
+        """
         with contextlib.suppress(Empty):
             ended = self._arrived.get(timeout=patience_s)
             while True:
