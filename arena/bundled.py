@@ -50,7 +50,7 @@ def list_tournaments() -> list[tuple[Path, str]]:
 def find_tournament(text: str) -> Path:
     """Return the tournament file for a path or for the name of a tournament, the user's own or a bundled one.
 
-    SpecError if there is none.
+    Logs a warning if the user's own hides a bundled one. SpecError if there is none.
     """
     path = Path(text)
     if path.is_file():

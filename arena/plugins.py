@@ -140,7 +140,10 @@ def load_entry_point(entry: "EntryPoint") -> Plugin:
 
 
 def load_reference(name: str) -> Plugin:
-    """Load the object that `module:Class` names. SpecError if no installed package and no trusted folder has it."""
+    """Load the object that `module:Class` names. SpecError if no installed package and no trusted folder has it.
+
+    A trusted folder, named by the variable ARENA_TRUST_CODE, is put at the end of `sys.path` for good.
+    """
     top, folder = name.partition(":")[0].partition(".")[0], os.environ.get(TRUST)
     if folder and folder not in sys.path:
         sys.path.append(folder)  # at the end: a module there hides no installed one
@@ -199,7 +202,10 @@ def place_of_failure(error: BaseException) -> str:
 
 
 def _load_object(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
-    """Import the module of `module:Class`, and take the object from it; SpecError names `place` if that fails."""
+    """Import the module of `module:Class`, and take the object from it; SpecError names `place` if that fails.
+
+    The place is kept for `place_of_failure`.
+    """
     module, _, name = reference.partition(":")
     try:
         loaded = import_module(module)
@@ -261,7 +267,7 @@ def run_in_child(module: str, words: Sequence[str]) -> list[dict[str, Any]]:
     """Run `python -m MODULE WORD...`, which may be killed by its code; return its JSON object for each word.
 
     A word at which the process dies gets `problem`, and a new process goes on with the next word. If it ran out of
-    time, all missing words get the same `problem`.
+    time, all missing words get the same `problem`. HarnessFault if it was killed from outside.
     """
     answers: list[dict[str, Any]] = []
     while len(answers) < len(words):

@@ -79,7 +79,7 @@ def describe_range(numbers: Sequence[int]) -> str:
 
 
 def join_words(words: Sequence[object]) -> str:
-    """Return the words as `0`, `0 and 1` or `0, 1 and 3`."""
+    """Return the words as `0`, `0 and 1` or `0, 1 and 3`; ValueError without any."""
     *first, last = map(str, words)
     return f"{', '.join(first)} and {last}" if first else last
 

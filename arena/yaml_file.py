@@ -37,7 +37,7 @@ def read_yaml(path: Path, kind: type[T], *, limit: int) -> T:
 
 
 def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
-    """Parse YAML text as a `kind`. `place` names it in errors; a text of more than `limit` bytes is not parsed."""
+    """Parse YAML text, of at most `limit` bytes, as a `kind`. SpecError names `place` and lists all mistakes."""
     where = printable(place)
     if len(content) > limit:
         raise SpecError(f"{where}: larger than {limit >> 10} KiB")
