@@ -12,9 +12,9 @@ from arena.text import counted, printable
 
 
 def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[BotAnswer]) -> Iterator[str]:
-    """Yield the table as the player saw it before a step, then each of the answers beside the recorded one.
+    """Yield the position as the player saw it before `step` (from 1), then each of the answers beside the recorded one.
 
-    Every answer has its stderr and CPU time.
+    Every answer has its stderr and CPU time in ms. CheckFailed as from `replay`.
     """
     game = load_game(record.game)
     yield from describe_for(game, state_before(record, step), Seat(seat), record.players).splitlines()
@@ -27,7 +27,10 @@ def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[Bo
 
 
 def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None) -> Iterator[str]:
-    """Yield a table of the answers that differ from the recorded ones, then how many of `asked` are the same."""
+    """Yield a table of the answers that differ from the recorded ones, then how many of `asked` are the same.
+
+    With fewer answers than `asked`, the bot stopped: a last line names the step. `width` is in characters.
+    """
     rows = [[str(answer.step), _old_text(answer), _new_text(answer)] for answer in answers if not answer.is_same]
     if rows:
         yield format_listing(["step", "recorded", "now"], rows, width)

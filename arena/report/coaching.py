@@ -33,7 +33,7 @@ def coaching_lines(
 ) -> Iterator[str]:
     """Yield the totals of these seats, the ledger of all, and the costliest decisions with their positions.
 
-    Below each of them stands what the `others` think of it.
+    These are `COSTLIEST` at most; below each stands what the `others` think of it. CheckFailed as from `replay`.
     """
     yield result_line(record)
     yield f"judged by {judgement.by}; all values in percent of a win"
@@ -74,7 +74,7 @@ def better_text(decision: JudgedDecision) -> str:
 
 
 def _second_text(other: Judgement, mistake: JudgedDecision) -> str:
-    """Return what another judge thinks of a decision that is a mistake to the first one."""
+    """Return what another judge of the same match thinks of a decision that is a mistake to the first one."""
     decision = next(one for one in other.decisions if (one.step, one.seat) == (mistake.step, mistake.seat))
     if decision.reason:
         return f"not judged, {decision.reason}"

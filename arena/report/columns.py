@@ -61,7 +61,7 @@ class Definition(msgspec.Struct, frozen=True):
 def select_columns(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
     """Return the columns that a style asks for: those of given names (or fields), all, or the first `shown`.
 
-    SpecError for unknown names.
+    Names are compared by `normalise_name`; a column named twice comes once. SpecError for unknown names.
     """
     if not style.columns:
         return list(definitions if style.is_wide else definitions[:shown])
@@ -99,7 +99,10 @@ def normalise_name(name: str) -> str:
 
 
 def explanation(shown: Iterable[Definition], more: Mapping[str, str] | None = None) -> list[str]:
-    """Return a sentence for each column; `more` has additions of this table to some of them, by name."""
+    """Return a sentence for each column, then one on ± if a header has it.
+
+    `more` has additions of this table to some columns, by name.
+    """
     columns = [(column, (more or {}).get(column.name, "")) for column in shown]
     sentences = [f"{column.name}: {column.meaning}{f'; {extra}' if extra else ''}" for column, extra in columns]
     has_intervals = any("±" in column.header for column, _ in columns)
@@ -123,7 +126,7 @@ def _interval_cells(
 
 
 def read_interval(row: Mapping[str, Any], name: str) -> Interval | None:
-    """Read an interval from a row; an end that is not known is infinite."""
+    """Read an interval from a row; an end that is not known is infinite. None without a value."""
     value, low, high = (row.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return None

@@ -36,7 +36,10 @@ def state_line(state: State) -> str:
 
 
 def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
-    """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
+    """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck, without a final newline.
+
+    `names` are those of the new and of the old version.
+    """
     numbers = grid(_number_rows(result), tablefmt="plain", disable_numparse=True)
     parts = [_verdict_text(result.state, names), numbers, "\n".join(_fishtest_lines(result)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
@@ -50,7 +53,7 @@ def as_markdown(result: ComparisonSummary, names: tuple[str, str], luck: LuckOri
 
 
 def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
-    """Return the result of a test as JSON; the same bytes for the same blocks."""
+    """Return the result of a test as indented JSON, without a final newline; the same bytes for the same blocks."""
     state, counts = result.state, result.counts
     settings, pairs = state.settings, result.counts.won_by_lost
     document: dict[str, Any] = {

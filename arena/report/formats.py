@@ -68,7 +68,7 @@ class Style(msgspec.Struct, frozen=True):
     def fit(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
         """Make the columns of this style; names in a table that is too wide are cut, if that makes it fit.
 
-        `columns` makes them for a style with a given length of names.
+        `columns` makes them for a style, whose `longest_name` is the limit of names; it may be called twice.
         """
         made = columns(self)
         lengths = [len(cell) for column in made if column.is_key and column.align == "left" for cell in column.cells]
@@ -85,7 +85,7 @@ class Style(msgspec.Struct, frozen=True):
         return "\n\n".join(map(format_table, split_columns(columns, lambda part: self.fits(format_table(part)))))
 
     def fits(self, text: str) -> bool:
-        """Return True if no line is too long."""
+        """Return True if no line is longer than `width`."""
         return self.width is None or max(map(len, text.splitlines()), default=0) <= self.width
 
     def names(self, names: Sequence[str]) -> list[str]:
@@ -133,7 +133,10 @@ PLAIN: Final = Style()
 
 
 def split_columns(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
-    """Divide columns into parts for which `fits` is true; each part after the first begins with the key columns."""
+    """Divide columns into parts for which `fits` is true; each part after the first begins with the key columns.
+
+    A column that never fits stands alone beside them.
+    """
     keys = [column for column in columns if column.is_key]
     parts: list[list[Column]] = [[]]
     for column in columns:
@@ -145,7 +148,10 @@ def split_columns(columns: Sequence[Column], fits: Callable[[list[Column]], bool
 
 
 def format_listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
-    """Format a table whose last column is broken into lines so that it fits into `width`."""
+    """Format a table whose last column is broken into lines so that it fits into `width` (characters; None: no limit).
+
+    The column keeps a width of `LEAST_TEXT`, so that a table with much before it is wider.
+    """
     before = grid([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
     left = None if width is None else max(width - len(before.splitlines()[1]) - 2, LEAST_TEXT)
     return grid(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
@@ -178,7 +184,10 @@ def escape_html(text: str) -> str:
 
 
 def clip_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Make names printable and cut them to the first length from `longest` on that keeps them distinct."""
+    """Make names printable and cut them to the first length from `longest` on that keeps them distinct.
+
+    `LONGEST_NAME_AT_ALL` is the last length tried: longer names may come out equal.
+    """
     shown = [printable(name) for name in names]
     cut: list[str] = []
     for length in range(longest, LONGEST_NAME_AT_ALL + 1):
@@ -196,7 +205,10 @@ def list_some(names: Sequence[str], most: int = 5) -> str:
 
 
 def align(parts: Sequence[Sequence[str]], between: str) -> list[str]:
-    """Join the parts of each row, each padded to the widest of its column, so that digits stand below digits."""
+    """Join the parts of each row, each padded to the widest of its column, so that digits stand below digits.
+
+    A row of nothing but `UNKNOWN` becomes a single `UNKNOWN`.
+    """
     widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
     return [
         between.join(part.rjust(width) for part, width in zip(row, widths, strict=True))
@@ -209,7 +221,7 @@ def align(parts: Sequence[Sequence[str]], between: str) -> list[str]:
 def half_width(interval: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
     """Format the reach of a 95 % interval: `±4.2`; `-8.2/+4.2` if its sides differ; `-13.9` if it has one side.
 
-    `±?` if one of its ends is not known.
+    `±?` if one of its ends is not known; `UNKNOWN` without an interval. Numbers are multiplied by `scale`.
     """
     if interval is None:
         return UNKNOWN
@@ -227,7 +239,10 @@ def half_width(interval: Interval | None, digits: int = 2, scale: float = 1.0) -
 def intervals(
     values: Sequence[Interval | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
 ) -> list[str]:
-    """Format values with their intervals as the cells of a column, digits below digits."""
+    """Format values with their intervals as the cells of a column, digits below digits; `UNKNOWN` for None.
+
+    Numbers are multiplied by `scale`; `is_signed` puts a sign before each value.
+    """
     sign = "+" if is_signed else ""
     return align(
         [
@@ -241,7 +256,7 @@ def intervals(
 
 
 def chance_percent(fraction: float | None) -> str:
-    """Format a chance in per cent; never 100 or 0, for it is never certain."""
+    """Format a chance (0 to 1) in per cent, as `>99.9` or `<0.1` near the ends; `UNKNOWN` for None."""
     if fraction is None:
         return UNKNOWN
     return ">99.9" if fraction > 0.999 else "<0.1" if fraction < 0.001 else percent(fraction)

@@ -19,7 +19,7 @@ GAME_FORMATS: Final = ("pgn", "sgf")
 
 
 def game_texts(results: Iterable[MatchResult], league: str, form: str) -> Iterator[str]:
-    """Yield each match, which has its record, as text. SpecError if its game has not that format."""
+    """Yield each match, which has its record, as text in `form`. SpecError if its game has not that format."""
     for result in results:
         record = record_of(result)
         writer = game_text_of(load_game(record.game))

@@ -50,7 +50,7 @@ def run_sentence(run: EndedRun) -> str:
 
 
 def standing_columns(name: str, runs: Sequence[EndedRun]) -> list[Column]:
-    """Return the standing of one player, a row a run in which they played: version, rank and rating."""
+    """Return the columns of one player's standing, a row a run in which they played: version, rank and rating."""
     rows = [(run, row) for run in runs for row in run.rows if row.get("player") == name]
     ratings = [read_interval(row, "rating") for _, row in rows]
     return [
@@ -63,7 +63,10 @@ def standing_columns(name: str, runs: Sequence[EndedRun]) -> list[Column]:
 
 
 def hand_in_columns(hand_ins: Sequence[tuple[str, str, str | None, str]]) -> list[Column]:
-    """Return a row for each hand-in of a bot: bot, time, version and hash; no version if it was withdrawn."""
+    """Return the columns of the hand-ins of a bot: time, version with hash, and if it was accepted or withdrawn.
+
+    A hand-in is (bot, time, version, hash); a version of None means that the bot was withdrawn.
+    """
     return [
         Column("handed in (UTC)", [at[:16].replace("T", " ") for _, at, *_ in hand_ins], align="left", is_key=True),
         Column("version", [_version_text(version, digest) for *_, version, digest in hand_ins], "left"),
@@ -91,7 +94,10 @@ def passing_sentences(runs: Sequence[EndedRun], rows: "Sequence[Row]") -> list[s
 
 
 def run_columns(runs: Sequence[EndedRun]) -> list[Column]:
-    """Return a row a player, the best of the last run first, and a column a run with rank and rating."""
+    """Return the column of players, the best of the last run first, and a column a run with rank and rating.
+
+    Players of former runs only come last.
+    """
     names = list(dict.fromkeys(str(row.get("player")) for run in reversed(runs) for row in run.rows))
     columns = [Column("player", clip_names(names), align="left", is_key=True)]
     for run in runs:

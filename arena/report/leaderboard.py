@@ -66,7 +66,7 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 
 
 def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
-    """Return the rows for programs, with their use of time."""
+    """Return the rows for programs, best first, with their use of time; without `timing` they lack these fields."""
     by_name = {times.name: times for times in timing or ()}
     return [row_fields(row) | _time_fields(by_name.get(row.name)) for row in standings.rows]
 
@@ -151,7 +151,7 @@ def notes(
 def luck_audit(standings: Standings) -> list[str]:
     """Return the warnings of the luck audit, or one sentence: no outlier, or nothing measured.
 
-    Nothing without a match.
+    Nothing without a match in the league.
     """
     measured = [row.luck.matches for row in standings.rows if row.luck is not None]
     if not standings.matches:

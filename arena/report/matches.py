@@ -94,8 +94,8 @@ def match_list(
 ) -> Iterator[str]:
     """Yield the matches of a league with `seats` seats in one of `MATCH_FORMATS`, in pieces of whole lines.
 
-    `csv` has a line for each match under a header. `json` is an array with one match a line, so
-    that it can be read whole or by lines. Chosen columns are those of `csv` in each format.
+    `csv` has a line for each match under a header. `json` is an array with one match a line, so that it can be read
+    whole or by lines. Chosen columns are those of `csv` in each format; SpecError for an unknown one.
 
     With `has_reasons` each match, which then needs its record, has the reasons of its faults: below its line, broken at
     the width of the style; in `csv` and `json` as the last values, by seat.

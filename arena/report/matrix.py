@@ -63,7 +63,10 @@ def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: boo
 
 
 def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
-    """Yield the sentences below the table: what its signs mean, significant pairs, groups, and intransitive results."""
+    """Yield the sentences below the table: what its signs mean, significant pairs, groups, and intransitive results.
+
+    Without a pair whom matches connect they end after the players that are not shown.
+    """
     yield (
         f"{matrix.league}: {counted(matrix.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
         " row against that of its column (matches). The players stand in the order of their rating,"
@@ -97,7 +100,7 @@ def surprise_mark(z: float) -> str:
 
 
 def shade(text: str, z: float) -> str:
-    """Colour the background of `text` by its surprise."""
+    """Colour the background of `text` in a terminal by its surprise, in standard errors; as it is for one below 1."""
     depth = sum(abs(z) >= limit for limit in SHADE_LIMITS)
     if not depth:
         return text
@@ -173,7 +176,7 @@ def _score_text(meeting: Meeting, template: str) -> str:
 
 
 def meeting_marks(meeting: Meeting) -> str:
-    """Return the mark of the significantly better player, then that of a surprising score."""
+    """Return the mark of the significantly better player (`>` or `<`), then that of a surprising score; maybe none."""
     sure = "" if meeting.p_holm > WRONG else ">" if meeting.is_better else "<"
     return sure + surprise_mark(meeting.z or 0.0)
 

@@ -149,7 +149,7 @@ def time_columns(page: ProfilePage) -> list[Column]:
 
 
 def time_sentences(page: ProfilePage) -> Iterator[str]:
-    """Yield the meaning of the columns of time, and the time spent beside moves."""
+    """Yield the meaning of the columns of time, and the time spent beside moves, of a player with a match."""
     times, timing = page.profile.times, page.timing
     if not timing.moves:
         yield "Time: it never had to decide."

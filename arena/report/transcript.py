@@ -42,7 +42,8 @@ def transcript(
     `luck` is the line on the origin of its luck. With `start`, the steps from that one on, without the head. `remarks`
     are lines below steps, by their number from 1.
 
-    A match by rules that this arena does not have is printed as the recorded steps, without a table.
+    A match by rules that this arena does not have is printed as all its recorded steps, without a position or remarks.
+    CheckFailed if the replay contradicts the record.
     """
     stderr = stderr_by_step(record)
     if not start:
@@ -67,7 +68,11 @@ def transcript(
 
 
 def scenes(record: MatchRecord, remarks: Mapping[int, str] = _NO_REMARKS) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the lines of the position at the start, then after each step with those of the step; last the result."""
+    """Yield (position, text): the lines of the first position, then of that after each step with the lines of the step.
+
+    The last text also has the result. `remarks` are lines below steps, by their number from 1. CheckFailed as from
+    `replay`.
+    """
     game, stderr = load_game(record.game), stderr_by_step(record)
     yield game.describe(game.setup(record.options, len(record.seats)), record.players).splitlines(), []
     for number, moment in enumerate(replay(record), start=1):
@@ -78,7 +83,7 @@ def scenes(record: MatchRecord, remarks: Mapping[int, str] = _NO_REMARKS) -> Ite
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
-    """Yield the table before a step (from 1), the step, the bot's stderr on the way to it, and the news.
+    """Yield the position before a step (from 1), the step, the bot's stderr on the way to it, and the news.
 
     A match by rules that this arena does not have gives the recorded step alone.
     """
@@ -161,7 +166,7 @@ def refusal_lines(record: MatchRecord) -> Iterator[str]:
 
 
 def stderr_lines(record: MatchRecord) -> Iterator[str]:
-    """Yield the last line that the bot at fault wrote to stderr."""
+    """Yield the last line that the bot at fault wrote to stderr; nothing without a fault or without output."""
     fault = record.fault
     if fault is not None and (lines := fault.stderr.strip().splitlines()):
         yield f"  {record.seats[fault.seat].player}: the last line of its stderr: {printable(lines[-1])}"
