@@ -225,7 +225,7 @@ class Dealer:
             self._leave_out(peer, sentence)
 
     def _make_dispatch(self, peer: Peer) -> Dispatch:
-        """Return the next message to a worker, with its new jobs and one of the bots that it lacks."""
+        """Deal jobs to a worker; return the next message to it, with these and one of the bots that it lacks."""
         dealt = self._deal_jobs(peer)
         archives = self._archive_to_send(peer)
         is_more = bool(self._backlog)
@@ -242,7 +242,8 @@ class Dealer:
     def _archive_to_send(self, peer: Peer) -> dict[str, bytes]:
         """Return the archive of one bot that a worker lacks, by hash: it installs one while the next is in transit.
 
-        If the bot cannot be read here, refuses all further jobs, which ends the league, and raises WorkerLost.
+        Others are forgotten until the worker names them again. If the bot cannot be read here, refuses all further
+        jobs, which ends the league, and raises WorkerLost.
         """
         due = {digest for open_job in peer.jobs.values() for digest in open_job.job.digests}
         digests, peer.missing_bots = [digest for digest in peer.missing_bots if digest in due], ()

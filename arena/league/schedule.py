@@ -238,7 +238,7 @@ class Planner:
         return self._pairings[names]
 
     def add_round(self, plan: Plan) -> Round:
-        """Return the plan as the next round, with the number of the first block of each pairing."""
+        """Return the plan as the next round, and count its blocks: a pairing goes on where its last round ended."""
         planned = tuple(map(self.pairing, plan.tables))
         first = tuple([self._blocks.get(pairing.key, 0) for pairing in planned])
         self._blocks.update({pairing.key: start + plan.blocks for pairing, start in zip(planned, first, strict=True)})

@@ -417,7 +417,7 @@ def plain_number(value: int | Fraction) -> int | float:
 
 
 def encode_fraction(value: Any) -> int | str:
-    """Return a score as it stands in JSON: an integer, or a string such as `3/2`."""
+    """Return a score as it stands in JSON: an integer, or a string such as `3/2`. NotImplementedError for any other."""
     if not isinstance(value, Fraction):
         raise NotImplementedError(f"expected a Fraction, found {type(value)}")
     return value.numerator if value.denominator == 1 else str(value)

@@ -35,7 +35,10 @@ def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
 
 
 def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
-    """Return the numbers of the requests of all seats, by the index of the step to which they led."""
+    """Return the numbers of the requests of all seats, by the index of the step to which they led.
+
+    A number, from 1, is that of its seat. Requests that led to no step are left out.
+    """
     return {
         index: numbers
         for seat in range(len(record.seats))
@@ -45,7 +48,7 @@ def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
 
 
 def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
-    """Return the steps, from 1, for which that seat was asked, as far as the record shows.
+    """Return the steps, from 1, for which that seat was asked, as far as the record shows; none for a human.
 
     The last may be one more than the record has: the step that the seat owed when its fault ended the match.
     """

@@ -27,7 +27,8 @@ _MOST_NAMED: Final = 4
 def find_equal_files(bots: Iterable[tuple[str, Path]], kits: Iterable[Path]) -> dict[str, list[str]]:
     """Return what equals what, by author: sentences about the files of their bots and those of other authors.
 
-    `bots`: authors and places of bots. `kits`: folders of files that all may have.
+    `bots`: authors and places of bots. `kits`: folders of files that all may have. Files of fewer than 40 words are not
+    compared; an author without equal files is left out.
     """
     common = {_normal_form(path.read_bytes()) for kit in kits for path in kit.rglob("*") if path.is_file()} | {""}
     places = defaultdict[str, set[tuple[str, str]]](set)

@@ -26,7 +26,7 @@ _KINDS: Final = {
 
 @contextlib.contextmanager
 def open_folder(results: Path, name: str = ".") -> Iterator[int]:
-    """Open the folder `name` below `results`, which may itself be a link: its user named it.
+    """Open the folder `name` below `results` and yield its descriptor; `results` may be a link: its user named it.
 
     DamagedStore if a link, or anything else but a folder, lies on the way. OSError as from `os.open`.
     """

@@ -44,7 +44,7 @@ def read_hand_ins(texts: Sequence[str], authors: Sequence[Author], scratch: Path
     """Yield the hand-in of each author, in their order, then those that are nobody's; files are made in `scratch`.
 
     `texts` are hand-ins, or if no line of the authors matches one of them, folders and archives of hand-ins. The path
-    of a hand-in becomes that of its bot.
+    of a hand-in becomes that of its bot. SpecError for a text that names nothing, or a damaged archive of hand-ins.
     """
     by_author, others = dict[str, list[HandIn]](), list[HandIn]()
     for hand_in in _list_all(texts, authors, scratch):

@@ -211,7 +211,7 @@ class MatchStore:
         return self._read(query)
 
     def tournaments(self, league: str) -> list[Tournament]:
-        """Return the tournament of that name, and those of its former runs, with their players."""
+        """Return the tournament of that name, then those of its former runs, the latest first, with their players."""
         return [self.league(league), *(snapshot.tournament for snapshot in reversed(self.snapshots(league)))]
 
     def secrets(self, league: str) -> tuple[LeagueSecret, ...]:
@@ -285,7 +285,7 @@ class MatchStore:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Make all reads inside see one state of the database, whatever a league stores meanwhile."""
+        """Make all reads inside see one state of the database, whatever a league stores meanwhile; not for writing."""
         if self._connection.in_transaction:
             yield
             return

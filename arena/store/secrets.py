@@ -112,12 +112,11 @@ class SecretKeeper:
     def choose(
         self, tournament: Tournament, given: Secret | None, has_work: Callable[[Tournament], bool]
     ) -> tuple[Tournament, Secret | None]:
-        """Choose the secret under which a tournament draws new blocks; return the tournament with its commitments, too.
+        """Choose the secret for new blocks, and store a new one if need be; return the tournament with all commitments.
 
-        A first secret is drawn, and another one if the last was revealed, or the run under it has ended, and
-        `has_work`; without work there is none.
-        `given` is the secret that a person gives on the command line, to repeat a league. SpecError if it cannot be
-        used, or if the file of the secret is missing.
+        One is drawn for a league without any, and, if it `has_work`, when the last was revealed or a run of submitted
+        bots under it has ended. The secret is None if the last was revealed and there is no work. `given` comes from
+        the command line, to repeat a league. SpecError if it cannot be used, or the file of the secret is missing.
         """
         if tournament.seed is not None:
             if given is not None and given.seed is None:

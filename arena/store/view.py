@@ -107,7 +107,7 @@ class Connection(sqlite3.Connection):
         return rows
 
     def renew(self, size: int | None = None) -> None:
-        """Start the count of steps anew, for a file of `size` bytes: a writer lives as long as its league."""
+        """Start the count of steps anew, for a file of `size` bytes, by default as large as before."""
         if size is not None:
             self._most = _LEAST_STEPS + _STEPS_PER_BYTE * size
         self._left = self._most

@@ -36,7 +36,10 @@ Attempts = dict[str, dict[str, str]]
 
 @cache
 def require_isolation(isolation: Isolation) -> None:
-    """Raise HarnessFault if the sandbox does not hold here; tested once in each process, in some tens of ms."""
+    """Raise HarnessFault if the sandbox does not hold here, or cannot be tried; nothing is tried for `none`.
+
+    Takes some tens of ms, once in each process; after a failure the next call tries again.
+    """
     if isolation == "none":
         return
     if successes := breaches(attempt_escapes()):

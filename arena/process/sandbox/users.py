@@ -56,7 +56,8 @@ def release_uid(uid: int | None) -> None:
 def real_user(uid: int | None) -> Iterator[None]:
     """Take the real user id `uid` inside the `with`, so that rlimits can be set on a process of that user.
 
-    Root without CAP_SYS_RESOURCE, as in containers and some virtual machines, could not set them otherwise.
+    Root without CAP_SYS_RESOURCE, as in containers and some virtual machines, could not set them otherwise. Nothing
+    changes if `uid` is None.
     """
     if uid is None:
         yield
@@ -74,8 +75,8 @@ def real_user(uid: int | None) -> Iterator[None]:
 def reachable(path: Path) -> Path:
     """Return a path at which a bot's user can read the folder: `path` itself, or a bind mount of it.
 
-    A folder is bound once in each thread, because a mount namespace belongs to a thread and its children. A folder
-    that was deleted and made again has another inode and is bound again.
+    Only root needs a bind, once in each thread, which gets a mount namespace for it, and so do its children. A folder
+    that was deleted and made again has another inode and is bound again. Raises HarnessFault if the kernel refuses.
     """
     path = path.resolve()
     if os.geteuid() != 0:
