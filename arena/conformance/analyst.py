@@ -94,13 +94,13 @@ class _ValuePlayer:
         values, slack = answer.values, 2 * max(answer.errors, default=0)
         is_random = len(self._past) < self._opening
         chosen = self._random.randrange(len(legal)) if is_random else values.index(max(values))
-        ends = tuple(_ends(self._game, request, values))
+        ends = tuple(_end_differences(self._game, request, values))
         self._past.append(_Decision(request.seat, max(values), values[chosen], slack, ends))
         self._bot.on_event(m.ActionEvent(request.seat, legal[chosen]), None, None)
         return m.Answer(id=len(self._past), action=chosen)
 
 
-def _ends(game: Game[Any, Any], request: ActionRequest, values: Sequence[float]) -> Iterator[float]:
+def _end_differences(game: Game[Any, Any], request: ActionRequest, values: Sequence[float]) -> Iterator[float]:
     """Yield the difference of each action after which the match is over."""
     for action, value in zip(request.legal or (), values, strict=True):
         after = game.apply(request.state, {request.seat: action})

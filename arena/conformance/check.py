@@ -176,8 +176,8 @@ class _Examination:
         # without a fault policy a refused answer has ended its match, and with it the check
         refusals = [("gives answers that count", self._refusals)] if fault_policy_of(self._rules) is not None else []
         steps: list[tuple[str, Callable[[], str]]] = [
-            ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
-            ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
+            ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._keep_match(seat=0, number=0)),
+            ("plays a whole match in seat 1 in the same process", lambda: self._keep_match(seat=1, number=0)),
             (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._play_several),
             ("ignores unknown messages and unknown fields", self._play_with_noise),
             ("plays the same again with the same bot_seed, in a used process", self._repeat_first),
@@ -217,7 +217,7 @@ class _Examination:
             suspended=never_suspended,
         )
 
-    def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
+    def _keep_match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
         """Play match `number` in that seat and keep its record; return its result. _Failure if the bot forfeits."""
         record = self._play_one(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
@@ -248,14 +248,14 @@ class _Examination:
     def _play_several(self) -> str:
         """Play some more matches in the same process, in one seat after the other."""
         for number in range(1, self._in_a_row + 1):
-            self._match(seat=(number + 1) % self._seats, number=number)
+            self._keep_match(seat=(number + 1) % self._seats, number=number)
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _play_with_noise(self) -> str:
         """Play a match with messages and fields that the protocol does not have; _Failure if the bot forfeits."""
         noisy = self._enter(lambda: cast(Channel, _NoisyChannel(self._open())))
         try:
-            self._match(seat=0, number=0, bot_player=noisy)
+            self._keep_match(seat=0, number=0, bot_player=noisy)
         except _Failure as failure:
             raise _Failure(f"after an unknown message type and unknown fields: {failure}", failure.stderr) from None
         finally:

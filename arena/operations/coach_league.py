@@ -141,14 +141,15 @@ def _judge_all(
     """
     key = judge.key
 
-    def unknown() -> Iterator[_Task]:
+    def unjudged() -> Iterator[_Task]:
+        """Yield a task for each match without a judgement; hand the others to `take`."""
         for match in matches:
             if (judgement := cache.read(match, key)) is None:
                 yield _Task(match, judge)
             else:
                 take(match, judgement)
 
-    tasks = unknown()
+    tasks = unjudged()
     with Workers(workers, preload=__name__) as pool:
         window = Window[_Task, Judgement | str](lambda task: pool.submit(_judge_match, task), lambda: 2 * workers)
         while window.fill(tasks):

@@ -201,7 +201,7 @@ class _SubmissionRun:
     def read(self, submission: SubmittedBot) -> None:
         """Read a bot into its submission, or refuse it, and find its owner.
 
-        The owner's name is refused to other bots, even if this bot is unreadable.
+        No bot of others may be called like the owner, even if this bot is unreadable.
         """
         if submission.verdict is not SubmissionVerdict.NOT_EXAMINED:
             return
