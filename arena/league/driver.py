@@ -153,7 +153,10 @@ class _Run:
             raise trouble
 
     def take_in(self, patience_s: float) -> MachineFault | None:
-        """Take in the jobs that have ended; return the last fault of this machine by which one failed."""
+        """Wait up to `patience_s` for a job to end, and take in all that have ended.
+
+        Return the last fault of this machine by which one failed, None without any.
+        """
         trouble = None
         for job, future in self._window.collect(patience_s):
             del self._finished[job.key]

@@ -240,6 +240,7 @@ def _expand_entries(
     """Yield the entries of a file, with one for each submitted bot of the game in the place of a pattern.
 
     A bot that another entry names plays once. Late bots and those of other games are left out with a logged warning.
+    SpecError, at `players[index]`, for an entry without a bot.
     """
     taken = {entry.name or entry.bot for entry in file.entries if entry.bot}
     hand_ins = (*submitted(),)

@@ -151,7 +151,7 @@ class Participant:
         """End the wait for an answer soon; another thread breaks the match off."""
 
     def stderr(self) -> str:
-        """Return the text on stderr so far."""
+        """Return the text on stderr so far; empty for a player without a process."""
         return ""
 
     def seat_record(self, clock: ClockTerms) -> SeatRecord:  # noqa: ARG002 - for bots

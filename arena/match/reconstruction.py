@@ -263,7 +263,10 @@ class _Script(ScriptedChannel):
         return self._queue.popleft()
 
     def pending(self) -> list[bytes]:
-        """Go on to the next request, before which this is always called; return its early lines."""
+        """Go on to the next request, before which this is always called; return its early lines.
+
+        Raises the fault that came before the request, if there was one.
+        """
         self.number += 1
         self._sent = 0
         early = [line_of(text) for text in self._said[self.number].early] if self.number in self._said else []
@@ -295,7 +298,7 @@ class _Script(ScriptedChannel):
             self._queue.append(msgspec.json.encode(answer))
 
     def _has_fault_due(self) -> bool:
-        """Return True if the record has another fault for the open request."""
+        """Return True if the record has another fault for the open request; drop those of requests before it."""
         while self._due and self._due[0].request < self.number:
             self._due.popleft()  # the line itself caused it
         return bool(self._due) and self._due[0].request == self.number

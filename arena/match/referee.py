@@ -194,7 +194,10 @@ class _Table:
                 raise Forfeited(Seat(seat), fault) from None
 
     def _play_out(self, state: Any) -> Any:
-        """Play on until the game is over; return the final state. Steps are recorded and reported to the players."""
+        """Play on until the game is over; return the final state. Steps are recorded and reported to the players.
+
+        Forfeited if a fault ends the match; HarnessFault if the game needs a simulator and has none.
+        """
         game, simulator, steps = self._game, self._simulator, self._steps
         while True:
             turn, before, number = game.turn(state), state, len(steps)

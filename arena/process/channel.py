@@ -315,7 +315,8 @@ class ProcessChannel(Channel):
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
         """Write the rest of a request that the pipe did not take at once, and read output meanwhile.
 
-        Other bots are stopped first; a suspended bot is woken for it and suspended again.
+        Other bots are stopped first; a suspended bot is woken for it and suspended again. Raises Crashed, OutOfTime,
+        or MalformedReply for lines without end.
         """
         if self._stop_others is not None:
             self._stop_others()
@@ -433,7 +434,10 @@ class ProcessChannel(Channel):
             )
 
     def _death_error(self) -> Crashed | Shortage:
-        """Return the error for the end of the bot: Crashed if the bot is to blame, Shortage if the machine is."""
+        """Return the error for the end of the bot: Crashed if the bot is to blame, Shortage if the machine is.
+
+        Waits up to 0.2 s for the exit code, and reads the rest of stderr.
+        """
         ending = self._wait_for_end(_CRASH_S) or "closed its stdin or stdout while still running"
         self._drain_stderr()
         hint = self._group.hint_on(self.stderr()) or "see the bot's stderr"

@@ -258,7 +258,7 @@ def bot_files(path: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
 
 
 def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
-    """Yield the files of a bot whose script or folder is open as `entry`."""
+    """Yield the files of a bot whose script or folder is open as `entry`; raises SpecError as `bot_files`."""
     if not stat.S_ISDIR(os.fstat(entry).st_mode):
         yield _read_file(named, entry, name, source_size_limit(), is_handed_in=is_handed_in)
         return
@@ -300,7 +300,10 @@ def safe_path(path: Path | str) -> str:
 
 
 def _walk_folder(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
-    """Yield the files in an open folder and below it, and None for each folder; folders are sorted as `name/`."""
+    """Yield the files in an open folder and below it, and None for each folder; folders are sorted as `name/`.
+
+    Skips IGNORED names. Raises SpecError as `bot_files`, and for folders nested too deeply.
+    """
     if before.count("/") > DEEPEST_FOLDER:
         raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
     with os.scandir(folder) as entries:

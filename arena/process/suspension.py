@@ -88,7 +88,10 @@ class SuspensionWatch:
         self._await_reading(0.0)
 
     def since(self, start_s: float) -> float:
-        """Return the seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 without one."""
+        """Return the seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 without one.
+
+        Starts the thread if need be, and waits for its next reading, at most 5 s.
+        """
         self.start()
         self._wake.set()
         self._await_reading(time.monotonic())

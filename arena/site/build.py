@@ -109,7 +109,10 @@ def _highlighted_ids(view: LeagueView, highlights: Highlights) -> Iterator[str]:
 def _site_files(
     store: MatchStore, names: Sequence[str], which: MatchChoice, private: Sequence[str], on_step: OnStep
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of each file of the site: shared files, pages, and matches with their data."""
+    """Yield path and content of each file of the site: shared files, matches with their data, then pages.
+
+    SpecError for an unknown league, or an unknown player in `private`.
+    """
     yield from assets()
     views = [*league_views(store, names)]
     require_players(views, private)

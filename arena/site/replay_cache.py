@@ -54,7 +54,7 @@ class ReplayCache:
             self._waiting.release()
 
     def _make_in_budget(self, path: str, make: Callable[[], Files]) -> bytes | None:
-        """Make the files of a match, keep them, and return the one at `path`.
+        """Make the files of a match, keep them, and return the one at `path`; None if that is not among them.
 
         Raises Busy if replays have used up their share of CPU time. The oldest files beyond the limit are dropped.
         """

@@ -96,7 +96,10 @@ def _list_all(texts: Sequence[str], authors: Sequence[Author], scratch: Path) ->
 
 
 def _list_class(place: HandIn, authors: Sequence[Author], scratch: Path) -> list[HandIn]:
-    """List the hand-ins in a folder of hand-ins, or in the one folder that lies in it, or in an archive of them."""
+    """List the hand-ins in a folder of hand-ins, or in the one folder that lies in it, or in an archive of them.
+
+    Any other place, and a folder with a manifest, is one hand-in. SpecError for an archive that is refused as a whole.
+    """
     text, path = place.text, place.path
     try:
         if path.is_dir() and not os.path.lexists(path / MANIFEST):
@@ -157,7 +160,10 @@ def _find_bot(path: Path, author: str, scratch: Path, depth: int = 0) -> Path:
 
 
 def _look_into(path: Path) -> tuple[list[Path], list[Path]]:
-    """Return the outermost folders with a manifest at `path` and below, and the scripts and archives."""
+    """Return the outermost folders with a manifest at `path` and below, and the scripts and archives outside them.
+
+    Hidden files, and folders in `NO_PART`, are skipped. SpecError for more than SOURCE_FILE_LIMIT folders.
+    """
     bots, others = list[Path](), list[Path]()
     for number, (place, folders, names) in enumerate(os.walk(path), start=1):
         if number > SOURCE_FILE_LIMIT:

@@ -274,7 +274,7 @@ class MatchStore:
     def hide_later(self, blocks: Mapping[str, int], matches: int) -> None:
         """Hide from all reads the blocks that were stored after the first so many matches of `blocks` (as for `ranks`).
 
-        An empty mapping hides nothing any more.
+        An empty mapping hides nothing any more. DamagedStore if the history cannot be read.
         """
         try:
             keys = [MatchKey.read(entry.match) for entry in self.entries()] if blocks else []

@@ -59,7 +59,10 @@ class SecretFiles:
         return self.folder / commitment
 
     def keep(self, secret: Secret) -> None:
-        """Write the secret to the disk, durable with its folder; do nothing if it is there."""
+        """Write the secret to the disk, durable with its folder; do nothing if it is there.
+
+        SpecError if the folder cannot be written, DamagedStore if its file holds something else.
+        """
         if self.find(secret.commitment) is not None:
             return
         try:

@@ -179,7 +179,10 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _tar_entries(file: _BoundedFile, suffix: str) -> list[_Entry]:
-    """Return the files and folders of a tar archive; tarfile itself has no bound for the headers of a file."""
+    """Return the entries of a tar archive; tarfile itself has no bound for the headers of a file.
+
+    One that a bot may not contain has a `fault`, which is not raised. SpecError for an archive that ends too early.
+    """
     file.limit = limit = source_size_limit() + _TAR_HEADERS_LIMIT
     content = file.read()
     if suffix.lower() != ".tar":

@@ -208,7 +208,10 @@ def size(results: Path, name: str) -> int:
 
 
 def _open_in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
-    """Open a view of the file itself, which takes its lock over from `stack`; None if the file is empty."""
+    """Open a view of the file itself, which takes its lock over from `stack`; None if the file is empty.
+
+    DamagedStore if it is no database, SpecError if it was exchanged meanwhile.
+    """
     stamp = _stamp(number)
     if stamp[0] == 0:
         return None
@@ -290,7 +293,10 @@ def _stamp(number: int) -> tuple[int, int]:
 
 
 def _open_recovered(folder: Path, path: Path) -> Connection | None:
-    """Let SQLite bring the copy in `folder` to its last commit, and open it; `path` is for messages."""
+    """Let SQLite bring the copy in `folder` to its last commit, and open it; None if it is empty then.
+
+    DamagedStore, with `path` in its message, if the copy is no database or its journal names another file.
+    """
     copy = folder / FILE_NAME
     if (folder / JOURNAL).exists():
         with (folder / JOURNAL).open("rb") as journal:
@@ -379,7 +385,10 @@ def _copy_part(source: int, target: int, start: int, count: int) -> int:
 
 
 def _data_parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each part of a file with data, without holes: the size may be large all the same."""
+    """Yield start and end of each part of a file with data, without holes: the size may be large all the same.
+
+    DamagedStore, with `path` in its message, for too many holes.
+    """
     end, size = 0, os.fstat(number).st_size
     for _ in range(_MOST_PARTS):
         try:

@@ -104,7 +104,10 @@ class Matching:
         return all(other >= 0 or node in self.fixed for node, other in enumerate(self.partner))
 
     def fix_pair(self, first: int, other: int) -> bool:
-        """Take two nodes out of a perfect matching as a pair; return False if that leaves others without a partner."""
+        """Take two nodes out of a perfect matching as a pair; return True if all others still have partners.
+
+        Otherwise return False and change nothing.
+        """
         self.fixed |= {first, other}
         if self.partner[first] == other:
             return True
