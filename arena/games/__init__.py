@@ -60,7 +60,7 @@ class GameFamily(Protocol):
 def load_game(name: str) -> Game[Any, Any]:
     """Load the game of that name: one of arena, a plug-in, `module:Class` or `PREFIX:NAME(params)`.
 
-    SpecError lists the known names, or tells which plug-in is broken.
+    A plug-in is imported, which runs its code. SpecError lists the known names, or tells which plug-in is broken.
     """
     entry = plugins.own_entry_points().get(name)
     game: Game[Any, Any] = _load_plugin(name)[1] if entry is None else entry.load()
@@ -78,7 +78,7 @@ def family_names() -> list[str]:
 
 
 def plugin_package(name: str) -> Package | None:
-    """Return the package that a plug-in comes from; None for a game of arena."""
+    """Load a plug-in and return the package it comes from; None for a game of arena. SpecError as from `load_game`."""
     return None if name in plugins.own_entry_points() else _load_plugin(name)[0].package
 
 
@@ -95,7 +95,10 @@ def require_package(name: str, expected: Package | None) -> None:
 
 
 def plugin_place(name: str) -> str:
-    """Return the entry point and distribution of a plug-in, for messages; an empty text for a game of arena."""
+    """Load a plug-in and return its entry point and distribution, for messages; an empty text for a game of arena.
+
+    SpecError as from `load_game`.
+    """
     return "" if name in plugins.own_entry_points() else _load_plugin(name)[0].place
 
 

@@ -129,7 +129,10 @@ class Game(Protocol[S, A]):
     """The numbers of seats that can be played."""
 
     def setup(self, options: Mapping[str, Json], seats: int) -> S:
-        """Return the first state; SpecError names an unknown or impossible option and lists the known ones."""
+        """Return the first state; SpecError names an unknown or impossible option and lists the known ones.
+
+        SpecError as well for a number of seats that cannot play.
+        """
 
     def turn(self, state: S) -> Turn:
         """Return the next turn: a decision, chance, a simulation, or the end."""
@@ -138,7 +141,10 @@ class Game(Protocol[S, A]):
         """Return all that `seat` may know, as JSON values. Hidden information leaves through this method only."""
 
     def legal(self, state: S, seat: Seat) -> tuple[A, ...] | None:
-        """Return the actions open to `seat`, in a fixed order; None where they cannot be listed."""
+        """Return the actions open to `seat`, in a fixed order; None where they cannot be listed.
+
+        An empty tuple for a seat that does not decide.
+        """
 
     def parse(self, state: S, seat: Seat, raw: Json) -> A:
         """Return the legal action that `raw` describes; raise MalformedReply or IllegalAction with a sentence."""
@@ -391,7 +397,7 @@ def filming_of(game: Game[Any, Any]) -> Filming | None:
 
 
 def cost_of(simulator: Simulator, answer: dict[str, Json]) -> int:
-    """Return the part of the budget that an answer of `what_if` cost."""
+    """Return the part of the budget that an answer of `what_if` cost: 1 if the simulator has no prices."""
     return cast(Priced, simulator).cost(answer) if hasattr(simulator, "cost") else 1
 
 
@@ -402,7 +408,10 @@ def require_simulator(game: Game[Any, Any]) -> None:
 
 
 def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) -> dict[str, Json]:
-    """Return the constants that a bot gets once: the game's optional method `game_info(options, seats)`."""
+    """Return the constants that a bot gets once: the game's optional method `game_info(options, seats)`.
+
+    Empty without the method.
+    """
     info = getattr(game, "game_info", None)
     return {} if info is None else cast(dict[str, Json], info(options, seats))
 
@@ -410,7 +419,8 @@ def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) 
 def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tuple[str, ...]:
     """Return lines for a person about what a step led to: the optional method `news(before, after, names)`.
 
-    Such as who won what, and why. A line that begins with HEADING opens a part of the match, such as a round.
+    Such as who won what, and why. A line that begins with HEADING opens a part of the match, such as a round. Without
+    the method there are none.
     """
     news = getattr(game, "news", None)
     return () if news is None else cast(tuple[str, ...], news(before, after, names))
@@ -436,7 +446,8 @@ def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
 def action_numbers_of(game: Game[S, A], options: Mapping[str, Json], seats: int) -> dict[A, int] | None:
     """Return the number of each action for programs that learn: the optional method `all_actions(options, seats)`.
 
-    It lists all actions of the variant in a fixed order: each legal action of any state is equal to one of them.
+    It lists all actions of the variant in a fixed order: each legal action of any state is equal to one of them. None
+    without the method.
     """
     list_all = getattr(game, "all_actions", None)
     return None if list_all is None else {action: number for number, action in enumerate(list_all(options, seats))}
@@ -453,12 +464,12 @@ def encoder_of(game: Game[Any, Any]) -> Callable[[Json], Any] | None:
 
 
 def summary_of(game: Game[Any, Any]) -> str:
-    """Return the rules in some lines for a person at the table: the game's optional attribute `summary`."""
+    """Return the rules in some lines for a person, by the optional attribute `summary`; empty without it."""
     return cast(str, getattr(game, "summary", ""))
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """Replace `seat 0`, `seats 0, 1 or 2` in the text by names, as far as there are names."""
+    """Replace `seat 0`, `seats 0, 1 or 2` in the text by names; a phrase with a seat that has no name stays."""
 
     def replace(match: re.Match[str]) -> str:
         seats = [int(digits) for digits in re.findall(r"\d+", match[0])]

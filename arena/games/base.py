@@ -50,7 +50,10 @@ class BaseGame:
         return validation.read_struct(dict(options), kind, place=f"options of {self.name}")
 
     def parse(self, state: Any, seat: Seat, raw: Json) -> Any:
-        """Return the legal action with this JSON form, in a game that lists all of them."""
+        """Return the legal action with this JSON form, in a game that lists all of them.
+
+        MalformedReply for another form, IllegalAction if the seat is not to move or cannot do that.
+        """
         legal, turn = self.legal(state, seat), self.turn(state)
         hint = json.dumps(msgspec.to_builtins(legal[0])) if legal else ""
         action = read_action(raw, self.action_type, game=self.name, hint=hint)

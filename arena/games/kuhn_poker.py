@@ -77,7 +77,7 @@ class KuhnPoker(BaseGame):
         return item == seat or (item < len(state.cards) and _is_showdown(state))
 
     def legal(self, state: State, seat: Seat) -> tuple[Move, ...]:
-        """Return check and bet, or fold and call after a bet."""
+        """Return check and bet, or fold and call after a bet; nothing for the other seat."""
         if seat != state.to_move:
             return ()
         return (Move("fold"), Move("call")) if state.moves[-1:] == ("bet",) else (Move("check"), Move("bet"))
@@ -102,7 +102,7 @@ class KuhnPoker(BaseGame):
         return State(drawn[:2], state.moves)
 
     def outcome(self, state: State) -> Outcome:
-        """Score the chips won: 1, or 2 after a call."""
+        """Score the chips won, and the same number lost: 2 after a call, else 1."""
         folds = state.moves[-1] == "fold"
         winner = state.to_move if folds else int(state.cards[1] > state.cards[0])
         chips = 2 if state.moves[-1] == "call" else 1

@@ -37,7 +37,7 @@ def looks_of(players: Sequence[str], league: Sequence[str] = ()) -> tuple[int, .
     """Return the index of the look of each player in `LOOKS`: its place among the players of the league.
 
     Without a league it is the place among the sorted names. Players at one table never look the same: of two whose
-    places give the same look, the later one gets the next that is free.
+    places give the same look, the later one gets the next that is free. There is room for ten.
     """
     places = {name: place for place, name in enumerate(league or sorted({*players}))}
     order = [places.get(name, len(places)) for name in players]

@@ -70,7 +70,7 @@ class Nim(BaseGame):
         return {"you": seat, "heaps": list(state.heaps), "misere": state.is_misere}
 
     def legal(self, state: State, seat: Seat) -> tuple[Take, ...]:
-        """Return every count from every heap, by heap, then by count."""
+        """Return every count from every heap, by heap, then by count; nothing for the other seat."""
         if seat != state.to_move:
             return ()
         return tuple([Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1)])
@@ -85,7 +85,7 @@ class Nim(BaseGame):
         return [*map(float, view["heaps"]), float(view["misere"])]
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Take:
-        """Read an action such as `{"heap": 0, "count": 2}`."""
+        """Read an action such as `{"heap": 0, "count": 2}`; MalformedReply, or IllegalAction if it is not possible."""
         take = cast(Take, read_action(raw, Take, game=self.name, hint='{"heap": 0, "count": 2}'))
         if seat != state.to_move:
             raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")

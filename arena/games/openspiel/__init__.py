@@ -42,7 +42,10 @@ class OpenSpielName(NamedTuple):
 
 @cache
 def load(name: str) -> tuple[Plugin, Any]:
-    """Load the game of that name and its plug-in; SpecError if it cannot be played."""
+    """Load the game of that name and its plug-in; SpecError if it cannot be played.
+
+    It is first tried in a child process, which can take minutes; a loaded game is kept.
+    """
     texts, problem = _try_seats(parse_name(name))
     if not texts:
         raise SpecError(f"{cut(name)}: {problem}")
@@ -99,7 +102,10 @@ def refusal(kind: Any) -> str:
 
 
 def parse_name(name: str) -> OpenSpielName:
-    """Split a name into its parts; SpecError if it has another form, or the game is unknown."""
+    """Split a name into its parts.
+
+    SpecError if it has another form, if the game is unknown, or if OpenSpiel is not installed.
+    """
     match = _NAME.fullmatch(name)
     if match is None or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise SpecError(

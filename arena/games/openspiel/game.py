@@ -178,7 +178,7 @@ class OpenSpielGame(BaseGame):
         return view if state.notation is None else view | state.notation.view(state.spiel)
 
     def legal(self, state: SpielState, seat: Seat) -> tuple[NumberedAction, ...]:
-        """Return OpenSpiel's legal actions in its order."""
+        """Return OpenSpiel's legal actions in its order; nothing for a seat that is not to move."""
         return state.legal.get(seat, ())
 
     def all_actions(self, _options: Mapping[str, Json], seats: int) -> tuple[NumberedAction, ...]:

@@ -241,7 +241,7 @@ class Book:
 
 
 def begin(game: Any, notation: Notation | None, opening: Opening) -> Any:
-    """Return the state after an opening. SpecError if it cannot be played, or nothing is left to play."""
+    """Return the state after an opening. SpecError if it cannot be played, ends the game, or there is no notation."""
     if notation is None:
         raise SpecError("the game takes no openings")
     place = opening.start

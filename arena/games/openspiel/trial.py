@@ -28,7 +28,7 @@ _LONGEST_PLAY: Final = 20_000
 
 
 def try_game(text: str) -> dict[str, Any]:
-    """Return the number of seats of the game, or its problem."""
+    """Load a game and play it once at random; return its number of `seats`, or its `problem`."""
     try:
         game = pyspiel.load_game(text)
         if problem := refusal(game.get_type()):
@@ -43,7 +43,10 @@ def try_game(text: str) -> dict[str, Any]:
 
 
 def _play_randomly(game: OpenSpielGame, seats: int) -> str:
-    """Return the problem that a random play meets; the views of all seats are made at each step."""
+    """Return the problem that a random play meets, or an empty text; the views of all seats are made at each step.
+
+    Errors of OpenSpiel pass through.
+    """
     state = game.setup({}, seats)
     for step in range(_LONGEST_PLAY):
         if size := _size_beyond_limit(game, state, seats):
@@ -77,7 +80,10 @@ def _size_beyond_limit(game: OpenSpielGame, state: SpielState, seats: int) -> in
 
 
 def main() -> None:
-    """Try the games in order, each with its own limit of time."""
+    """Try the games named on the command line, and print a line of JSON for each.
+
+    The process limits its own memory, and its CPU and wall time for each game: beyond these it is killed.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, most = resource.getrlimit(resource.RLIMIT_CPU)

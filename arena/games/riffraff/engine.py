@@ -39,7 +39,7 @@ _OVERLAP_M: Final = 0.001
 
 @cache
 def engine() -> Any:
-    """Return the engine's module; SpecError where it is not installed."""
+    """Return the engine's module, whose own warnings are switched off; SpecError where it cannot be imported."""
     try:
         import mujoco  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -92,7 +92,10 @@ class World:
             raise HarnessFault(f"the simulation of the ship broke down after {self.data.time:.3f} s: {names}")
 
     def contacts(self) -> Any:
-        """Return the contacts of the present state, as the engine lists them: `geom`, `dist` and more, a row each."""
+        """Compute the contacts of the present state, as the engine lists them: `geom`, `dist` (m) and more, a row each.
+
+        They are a view of the engine's memory. HarnessFault if the engine gives up.
+        """
         self._run(self.engine.mj_kinematics)
         self._run(self.engine.mj_collision)
         return self.data.contact
@@ -208,7 +211,11 @@ class Descent:
         )
 
     def _highest_below(self, level: Level, low: WorldState, high: WorldState, floor_m: float) -> float:
-        """Return the top of the highest box around anything over or under which the piece's own box hangs."""
+        """Return the top of the highest box around anything over or under which the piece's own box hangs.
+
+        `low` and `high` are corners of the own box where the way down begins; `floor_m` if there is nothing. In the
+        frame of the area.
+        """
         to_table = np.array(rotation_matrix(level.rotation))
         world, data = self._world.model, self._world.data
         frames = data.geom_xmat.reshape(-1, 3, 3)

@@ -201,7 +201,10 @@ def _height_of_yard(yard: int, y_m: float, table: ShipAtRest) -> float:
 
 
 def room_above(area: Area) -> float:
-    """Return the height of the next obstacle above an area, in m: a level yard's underside, or open air."""
+    """Return the height in the ship frame, in m, of the next obstacle above an area, not its distance from the area.
+
+    That is the underside of a level yard, or the end of the open air above the highest.
+    """
     return min([yard.bar_m for yard in YARDS if yard.bar_m > area.surface_m] + [area.surface_m + _OPEN_AIR_M])
 
 

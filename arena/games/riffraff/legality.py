@@ -58,7 +58,10 @@ _FORMS: Final = {
 
 
 def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
-    """Read the action of `seat` that `raw` describes; MalformedReply or IllegalAction with a reason and a sentence."""
+    """Read the action of `seat` that `raw` describes; MalformedReply or IllegalAction with a reason and a sentence.
+
+    The numbers of a load come out rounded; room and support are not looked at.
+    """
     if seat not in state.movers:
         verb = "is" if len(state.movers) == 1 else "are"
         movers = f"{_name_seats(state.movers)} {verb}" if state.movers else "nobody is"
@@ -81,14 +84,20 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
 
 
 def read_load(raw: Json) -> Load:
-    """Read a load of the right form, of a known kind, with usable numbers, rounded; check nothing else about it."""
+    """Read a load of a known kind with its numbers rounded; check nothing else about it.
+
+    MalformedReply for another form, IllegalAction for another kind or an unusable number.
+    """
     load = round_load(_LOAD.read(raw))
     _require_kind(load)
     return load
 
 
 def round_load(load: Load) -> Load:
-    """Round the numbers of the load to their grids; IllegalAction if one is on no grid."""
+    """Round the numbers of the load to their grids, yaw to 0 up to 359 degrees.
+
+    IllegalAction for a number that is not finite or out of its limits, and for too many hands.
+    """
     for name in ("u_mm", "v_mm", "yaw_deg", "drop_mm"):
         if not math.isfinite(number := getattr(load, name)):
             raise _make_refusal(Reason.BAD_NUMBER, f"`{name}` must be a finite number, found {number}")
@@ -184,7 +193,10 @@ def _require_hands(hands: tuple[tuple[float, float], ...]) -> None:
 
 
 def check_pose(area: Area, load: Load) -> None:
-    """Raise IllegalAction unless a piece lies on one of its faces, has its origin inside the area and stays in it."""
+    """Raise IllegalAction unless a piece lies on one of its faces, has its origin inside the area and stays in it.
+
+    The load is rounded and of a known kind.
+    """
     kind = next(known for known in KINDS if known == load.kind)
     allowed = faces_on(area, kind)
     face = next((known for known in allowed if known == load.face), None)

@@ -109,7 +109,10 @@ def _shifted_pose(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tu
 def run_to_rest(
     start: Placement, load: Load, seen: Callable[[WorldState], None] = lambda _: None, *, looks: int = model.LOOKS_MAX
 ) -> Result:
-    """Simulate until rest; the world is left in its last state. `seen` gets the state at every look, a view of it."""
+    """Simulate until rest, or for `looks` looks; the world is left in its last state.
+
+    `seen` gets the state before every look, a view that changes. HarnessFault if the simulation breaks down.
+    """
     world, pieces = start.world, start.pieces
     watch = Watch(world.state, [piece.id for piece in pieces], load.hands_mm)
     end: Literal["rest", "timeout"] = "timeout"
@@ -146,7 +149,7 @@ _UNMOVED: Final = 2
 
 
 def film(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> tuple[Result, Motion]:
-    """Return the result of `place`, and the movement that led to it."""
+    """Return the result of `place`, and the movement that led to it, for a viewer. Raises as `place` does."""
     placement, states = begin_placement(table, area, load, noise, piece), list[WorldState]()
     result = run_to_rest(placement, load, lambda state: states.append(state.copy()))
     channels = _remove_jitter(np.array([_in_ship_frame(state) for state in states[::LOOKS_PER_FRAME]]))
@@ -172,7 +175,7 @@ def _in_ship_frame(state: WorldState) -> WorldState:
 
 
 def _remove_jitter(frames: WorldState) -> WorldState:
-    """Remove from frames, a row each, the jitter of pieces at rest."""
+    """Remove from frames, a row each, the jitter of pieces at rest; in place."""
     for before, now in pairwise(frames):
         is_still = np.abs(now - before) <= _UNMOVED
         now[is_still] = before[is_still]
@@ -186,7 +189,10 @@ def _delta_encode(channel: WorldState) -> tuple[int, ...]:
 
 
 def fingerprint() -> dict[str, str]:
-    """Return all that results depend on. Equal fingerprints promise the same results, bit for bit."""
+    """Return all that results depend on. Equal fingerprints promise the same results, bit for bit.
+
+    The first call simulates some placements. SpecError without the engine.
+    """
     return {"engine": f"mujoco {engine().__version__}", **model.surroundings(), "canary": _canary()}
 
 
@@ -206,7 +212,7 @@ _MM_DIGITS: Final = 2
 
 
 def poses(state: WorldState) -> WorldState:
-    """Return the part of a state that describes the pieces, a row of `POSE` numbers each."""
+    """Return the part of a state that describes the pieces, a row of `POSE` numbers each, as a view of the state."""
     return state[HINGES:].reshape(-1, POSE)
 
 
@@ -249,7 +255,10 @@ class Watch:
         return gone
 
     def is_at_rest(self, state: WorldState) -> bool:
-        """Return True if a window ends with this look; it begins anew as soon as anything has moved."""
+        """Return True if a window ends with this look; it begins anew as soon as anything has moved.
+
+        Called once after each `see`, with the same state.
+        """
         if self._has_moved(state):
             self._window[:] = state
             self._since = self.looks

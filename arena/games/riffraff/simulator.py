@@ -103,7 +103,10 @@ class RiffRaffSimulator:
         return msgspec.to_builtins(result)
 
     def frames(self, state: State, result: Json) -> Json:
-        """Return the movement that leads to this result as JSON values of `table.Motion`; None if there is none."""
+        """Simulate again and return the movement to this result, as JSON values of `table.Motion`.
+
+        None for the referee's search, and if the simulation cannot run here or comes out differently.
+        """
         if state.phase is Phase.STANDARD:
             return None
         _, area, load = load_under_way(state)
@@ -179,7 +182,7 @@ def _decode_result(result: Json) -> Result:
 
 
 def affordable_looks(left: int, bodies: int) -> int:
-    """Return the number of looks that costs at most `left` units; at least one."""
+    """Return the number of looks that costs at most `left` units, from 1 to LOOKS_MAX; `bodies` are ship and pieces."""
     return min(LOOKS_MAX, max(1, left * UNIT // (bodies * STEPS_PER_LOOK)))
 
 

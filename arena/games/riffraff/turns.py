@@ -21,7 +21,10 @@ from arena.games.riffraff.table import DIGITS, STILL, UNPLACED, Piece, PieceId, 
 
 
 def reveal_cards(state: State, cards: Mapping[Seat, int]) -> State:
-    """Turn up all cards at once; a played card is gone from the hand."""
+    """Turn up all cards at once, which leave the hands; then crown the captain.
+
+    If the highest card is tied, the old captain is asked for the new one instead.
+    """
     players = tuple(
         replace(player, hand=tuple(held for held in player.hand if held != cards[seat]), card=cards[seat])
         for seat, player in zip(map(Seat, range(len(state.players))), state.players, strict=True)
@@ -45,7 +48,7 @@ def extend_order(state: State, seats: tuple[Seat, ...]) -> State:
     """Let these seats move next, then the others by descending cards, up to the first tie for the captain to decide.
 
     The seats that shared the highest card with the captain are the first group after the captain, for no card is
-    higher.
+    higher. Without a tie the first turn begins.
     """
     state = replace(state, order=state.order + seats)
     groups = _groups_by_card(state)
@@ -217,7 +220,7 @@ def add_piece(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) 
 def hand_at(
     x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]], before: Sequence[int | None] = ()
 ) -> int | None:
-    """Return the first hand that reaches that place in the catch plane and has room.
+    """Return the index of the first hand that reaches that place in the catch plane and has room; None if none does.
 
     `before` are the hands of the pieces that fell earlier in the placement.
     """

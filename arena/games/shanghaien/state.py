@@ -210,7 +210,7 @@ class State(msgspec.Struct):
     extras: Mapping[str, Any] = {}
 
     def copy(self) -> "State":
-        """Return a copy that may be changed."""
+        """Return a copy whose fields may be set; both share the players: see `mover`."""
         return copy(self)
 
     def mover(self) -> Player:
@@ -230,7 +230,7 @@ class State(msgspec.Struct):
 
 
 def numbering_choices(state: State) -> tuple[End | None, ...]:
-    """Return the ends where the player to move may put number 1: both while the numbering is open, else none."""
+    """Return the choices of the end of number 1 for the player to move: both ends while it is open, else only None."""
     return ENDS if state.one_at is None else _NO_CHOICE
 
 

@@ -112,7 +112,10 @@ def end_turn(state: State) -> None:
 
 
 def end_round(state: State, _: Shanghai) -> None:
-    """Hand out the cards of the row, or take them out of the game; the other player starts the next round."""
+    """Hand out the cards of the row, or take them out of the game; the other player starts the next round.
+
+    After the last round the match is over.
+    """
     assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
     won_by = card_winners((first.placed, second.placed))

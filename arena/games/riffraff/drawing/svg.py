@@ -244,7 +244,10 @@ def _draw_battens(corners: list[Point], colour: str, light: float) -> str:
 
 
 def labels(pieces: Sequence[ProjectedPiece], rigging: Iterable[Layer], frame: Frame) -> Iterator[str]:
-    """Draw ids on their pieces, the nearest first; ids that would not be readable are left out."""
+    """Draw ids on their pieces, which come nearest first; ids that would not be readable are left out.
+
+    `rigging` are the layers that may hide them.
+    """
     taken: list[tuple[Point, float]] = []
     hidden: list[Patch] = []
     before = sorted(rigging, key=lambda sheet: sheet.depth)
@@ -277,7 +280,10 @@ class Patch:
 
 
 def _place(patches: list[Patch], hidden: list[Patch], taken: list[tuple[Point, float]], half: float) -> Point | None:
-    """Return the middle of a label of that half width on its own piece, under no other and on no other label."""
+    """Return the middle of a label of that half width on its own piece, under no other and on no other label.
+
+    None if no place tried is free.
+    """
     left, right = min(patch.left for patch in patches), max(patch.right for patch in patches)
     top, bottom = min(patch.top for patch in patches), max(patch.bottom for patch in patches)
     for h, v in _TRIES:

@@ -61,7 +61,7 @@ def _list_plays(state: State) -> tuple[Action, ...]:
 
 
 def owner(state: State) -> Seat | None:
-    """Return the seat whose captain is in force. The first card dealt of this kind is seat 0's."""
+    """Return the seat whose captain is in force; None without one. The first card dealt of this kind is seat 0's."""
     faces = state.variant.faces
     for card in state.table:
         if faces[card] == NAME:
@@ -81,7 +81,10 @@ def _announced_action(state: State) -> Action | None:
 
 
 def _intercept(state: State, action: Action) -> bool:
-    """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed."""
+    """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed.
+
+    Return True if it was asked.
+    """
     if type(action) is Roll or isinstance(state.phase, Choice):  # isinstance of a Struct takes five times the time
         return False
     captain_seat = owner(state)

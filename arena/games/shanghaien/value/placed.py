@@ -60,7 +60,7 @@ class PlacedDice:
         self._after: list[tuple[PlacedDice, ...]] = [(), ()]
 
     def after_each(self, seat: int) -> "tuple[PlacedDice, ...]":
-        """Return these dice with one more of the seat on each of the numbers."""
+        """Return, by index, these dice with one more of the seat on that number; they are kept for the next call."""
         after = self._after[seat]
         if not after:
             after = self._after[seat] = tuple([self.with_die(seat, index) for index in range(ROW_SIZE)])

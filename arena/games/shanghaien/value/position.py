@@ -289,7 +289,7 @@ class _Position:
         return self._round_value.payoff_to_move(self._seat, self._dice, self._ends[0])
 
     def payoff_by_face(self) -> list[float]:
-        """Return the payoffs after the best that can be done with a die of each face."""
+        """Return the payoffs of the side to move, by face, after the best that it can do with one die of that face."""
         if not self._payoff_by_face:
             has_used = (self._first if self._seat == 0 else self._second).has_used_trick
             joker = None if has_used else self._round_value.with_joker(self._seat)
@@ -323,7 +323,7 @@ _last: Final[list[_Position]] = []
 
 
 def _position(state: State) -> _Position:
-    """Return the position of a state; the one evaluated last if only phase and dice differ."""
+    """Return the position of a state, and keep it; the one evaluated last if only phase and dice differ."""
     if not _last or not _last[0].is_of(state) or state.phase == "shuffle":
         _last[:] = [_Position(state)]
     return _last[0]

@@ -292,7 +292,7 @@ class Endings:
         self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
 
     def payoff(self, won: Won, starter: int) -> float:
-        """Return the expected payoff of seat 0; the very payoff after the last round."""
+        """Return the expected payoff of seat 0, the very payoff after the last round, and keep it in `known`."""
         known = self.known[starter]
         payoff = known.get(won)
         if payoff is None:
