@@ -276,7 +276,7 @@ class _HighlightPicker:
 def _surprise(match: MatchResult, ratings: Mapping[str, Interval]) -> float:
     """Return the lead in rating of the strongest loser over the winner.
 
-    0 if their intervals overlap, for a match at fault, and where a rating is missing.
+    0 if their intervals overlap, after a forfeit, and where a rating is missing.
     """
     winner = ratings.get(match.players[match.ranks.index(0)])
     beaten = [ratings[name] for name, rank in zip(match.players, match.ranks, strict=True) if rank and name in ratings]
