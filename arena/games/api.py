@@ -264,7 +264,10 @@ class BookReader(Protocol):
     """
 
     def read(self, book: str) -> Iterable[dict[str, Json]]:
-        """Return the openings in the text of a book, in its order. SpecError names one that cannot be played."""
+        """Return the openings in the text of a book, in its order.
+
+        SpecError names one that cannot be played, perhaps only when it is reached.
+        """
 
 
 class PlayedMove(msgspec.Struct, frozen=True):

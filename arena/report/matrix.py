@@ -41,7 +41,7 @@ def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: boo
 
     CSV has a line for each pair from both sides, JSON the players, too. Cells are shaded if `is_coloured`, in the table
     only. A table wider than the terminal goes without names above its columns, then without matches, then without
-    decimals, and is then cut into parts.
+    decimals, and is then cut into parts. Its text refuses chosen columns by a SpecError.
     """
 
     def text(style: Style) -> list[str]:

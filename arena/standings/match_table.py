@@ -82,7 +82,7 @@ class MatchTable:
 
     @property
     def pairings_of_player(self) -> dict[str, PlayerPairings]:
-        """The pairings of each player by name, and the player's place in each."""
+        """The pairings of each player by name, and the player's place in each; made anew at every access."""
         number: dict[str, int] = {}
         numbers = np.array([number.setdefault(name, len(number)) for names in self.players for name in names], np.int64)
         order = np.argsort(numbers, kind="stable")
@@ -101,12 +101,12 @@ class MatchTable:
         return np.array([*values, None] if dtype is object else [*values, 0], dtype=dtype)[self.end]
 
     def sum_pairings(self, by_block: Array) -> Array:
-        """Add up the blocks of each pairing."""
+        """Add up the blocks of each pairing: the first axis is B before, and P after."""
         sums: Array = np.add.reduceat(by_block, self.starts, axis=0)
         return sums
 
     def of_player(self, player: str) -> "MatchTable":
-        """Return the part of the table with the pairings of a player."""
+        """Return the part of the table with the pairings of a player, numbered anew; empty without a match."""
         which = [number for number, names in enumerate(self.players) if player in names]
         rows = np.isin(self.pairing, which)
         return replace(

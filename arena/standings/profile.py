@@ -357,7 +357,7 @@ def _quotient(parts: int, unit: int) -> ExactNumber:
 
 
 def _percentiles(us: Array) -> Percentiles:
-    """Compute percentiles in ms: the smallest values that occurred and that p % of all do not exceed."""
+    """Compute percentiles in ms of times in µs: the smallest values that occurred and that p % of all do not exceed."""
     if not len(us):
         return Percentiles(None, None)
     ordered = np.sort(us)

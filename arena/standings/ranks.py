@@ -28,7 +28,10 @@ def full_score(seats: int) -> int:
 
 
 def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
-    """Yield all matches by block, pairing and rotation; `pairings` come in the order of the schedule."""
+    """Yield all matches that are there by block, then pairing, then rotation.
+
+    `pairings` come in the order of the schedule; all are read before the first match.
+    """
     by_block: defaultdict[int, list[tuple[Ranking, ...]]] = defaultdict(list)
     for pairing in pairings:
         all_ranks = [*pairing.block_ranks]

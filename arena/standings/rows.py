@@ -84,7 +84,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rows_of(field: Iterable[Entrant], sums: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
-    """Make the rows without ranks and without values of the fit; count the matches with a shared first place, too."""
+    """Make the rows without ranks and without values of the fit; count the matches with a shared first place, too.
+
+    Rows are in the order of `field`. KeyError for an entrant without a rating.
+    """
     results, where = scores(sums.table), sums.table.pairings_of_player
     adjustment = LuckAdjustment(sums) if common_luck_version(sums) else None
     audit = audit_luck(sums, where) if sums.luck_versions else {}
@@ -179,7 +182,7 @@ def rank_rows(
 
 
 def inverted_by_mu(rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """Return the pairs of a group, higher mu first, that have the other order by rank."""
+    """Return the pairs of a group, higher mu first, that have the other order in `rows`, which are sorted by rank."""
     ranked_rows = [row for row in rows if row.rank is not None]
     return [
         (higher.name, lower.name)

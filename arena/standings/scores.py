@@ -79,7 +79,10 @@ def scores(table: MatchTable) -> Scores:
 
 
 def scores_between(table: ComparisonTable, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
-    """Compute the mean score of the first of each of `pairs` against the second, if they met, at any table size."""
+    """Compute the mean score of the first of each of `pairs` against the second, at any table size.
+
+    Pairs that did not meet are left out. KeyError for a player who is not in the table.
+    """
     number = {name: place for place, name in enumerate(table.players)}
     wanted = {(number[one], number[other]): (one, other) for one, other in pairs}
     strata: defaultdict[tuple[str, str], list[tuple[int, ...]]] = defaultdict(list)

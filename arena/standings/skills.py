@@ -166,7 +166,10 @@ def _standard_errors(
 
 
 def contradicted_pairs(order: Sequence[str], fit: ProbitFit) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of `order`, best first, of which the second is better by the estimate at 95 %."""
+    """Return the pairs of `order`, best first, of which the second is better by the estimate at 95 %.
+
+    KeyError for a name that was not fitted.
+    """
     means = [fit.mean(name) for name in order]
     return tuple(
         (order[one], order[other])

@@ -105,7 +105,10 @@ class RiffRaff(BaseGame):
         return api.Decision(seats=state.movers)
 
     def legal(self, state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
-        """List cards from the lowest, seats from the first, orders as `permutations` gives them; None for a load."""
+        """List cards from the lowest, seats from the first, orders as `permutations` gives them; None for a load.
+
+        Nothing for a seat that is not to move.
+        """
         return _listed_actions(state, seat) if seat in state.movers else ()
 
     def apply(self, state: State, actions: Mapping[Seat, AnyAction]) -> State:

@@ -78,7 +78,7 @@ class RiffRaffSimulator:
         return self._physics.fingerprint()
 
     def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
-        """Refuse a load without room under the next level or support, and a pass if a standard load has both."""
+        """Raise IllegalAction for a load without room or support, and for a pass if a standard load has both."""
         if isinstance(action, Load):
             self._physics.require(state.table, state.active_area, action)
         if isinstance(action, Pass) and (load := self._standard_load(state)) is not None:

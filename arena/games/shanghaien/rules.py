@@ -97,7 +97,10 @@ class Shanghaien(BaseGame):
         return _OVER if phase == "over" else SHUFFLE
 
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
-        """List roll, then shanghai before the roll; after it placements, then the tricks of each kind held."""
+        """List roll, then shanghai before the roll; after it placements, then the tricks of each kind held.
+
+        In an interlude list the answers; nothing for a seat that is not asked.
+        """
         phase = state.phase
         if isinstance(phase, Choice):
             return phase.answers if phase.seat == seat else ()
@@ -125,7 +128,10 @@ class Shanghaien(BaseGame):
         return encoding.all_actions(self.setup(options, seats).variant)
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
-        """Return the legal action that the object `raw` describes; the order of dice in a placement is free."""
+        """Return the legal action that the object `raw` describes; the order of dice in a placement is free.
+
+        MalformedReply for another form; IllegalAction says what stands against the action.
+        """
         action = cast(Action, read_action(raw, self._action_type, game=self.name, hint=_FORMS_HINT))
         owner = self._owners.get(type(action))
         if owner is not None and owner not in state.variant.expansions:
