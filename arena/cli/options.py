@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -230,6 +230,11 @@ _SHARED: Final = (
 def format_option(formats: Sequence[str] = FORMATS, text: str = "Format of the output.") -> Callable[[F], F]:
     """Return the decorator for the option `--format`, the parameter `form`: one of `formats`, by default the first."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
+
+
+def wants_colours(environment: Mapping[str, str]) -> bool:
+    """Return True if the environment allows colours, by the conventions of NO_COLOR and TERM."""
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
 def page_width() -> int | None:

@@ -2,13 +2,12 @@
 
 import os
 import sys
-from collections.abc import Mapping
 
 import click
 
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
-from arena.cli.options import columns_option, format_option, names_with_commas, page_width, requesting
+from arena.cli.options import columns_option, format_option, names_with_commas, page_width, requesting, wants_colours
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
 from arena.report.formats import Style
@@ -65,11 +64,6 @@ def matrix(request: ReadMatrix, form: str, columns: tuple[str, ...]) -> None:
     is_coloured = sys.stdout.isatty() and wants_colours(os.environ)
     page = matrix_page(compared, luck=luck_description(luck), is_coloured=is_coloured)
     click.echo(page.render(form, Style(width=page_width(), columns=columns)))
-
-
-def wants_colours(environment: Mapping[str, str]) -> bool:
-    """Return True if the environment allows colours, by the conventions of NO_COLOR and TERM."""
-    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
 @click.command()

@@ -17,7 +17,7 @@ from typing import Final
 import click
 
 from arena.cli.edge import stoppable
-from arena.cli.stats import wants_colours
+from arena.cli.options import wants_colours
 from arena.games.looks import looks_of
 from arena.text import printable
 

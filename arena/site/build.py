@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from arena.errors import CheckFailed
+from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.games.api import picture_with_names
 from arena.games.looks import LOOKS
@@ -176,9 +176,10 @@ def picture_file(store: MatchStore, view: LeagueView, match: str) -> str:
     try:
         record = record_of(store.match(match))
         state = state_before(record, len(record.steps) + 1)
-    except CheckFailed:
+        game = load_game(record.game)
+    except (CheckFailed, SpecError):
         return '<svg xmlns="http://www.w3.org/2000/svg"/>'
-    return picture_with_names(load_game(record.game), state, record.players, view.names)
+    return picture_with_names(game, state, record.players, view.names)
 
 
 def _page_files(

@@ -72,16 +72,16 @@ def read_plain(results: Path, name: str, limit: int) -> bytes:
     return content
 
 
-def write_plain(results: Path, name: str, text: str) -> None:
+def write_plain(results: Path, name: str, content: str | bytes) -> None:
     """Write the plain file `name` below `results`; replace its content if it exists."""
     number = open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    with os.fdopen(number, "w", encoding="utf-8") as file:
-        file.write(text)
+    with os.fdopen(number, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
 
 
-def replace_plain(results: Path, name: str, text: str) -> None:
+def replace_plain(results: Path, name: str, content: str | bytes) -> None:
     """Write the plain file `name` below `results` in one step: whole or not at all."""
-    write_plain(results, f"{name}.new", text)
+    write_plain(results, f"{name}.new", content)
     path = PurePath(name)
     with open_folder(results, str(path.parent)) as folder:
         os.replace(f"{path.name}.new", path.name, src_dir_fd=folder, dst_dir_fd=folder)

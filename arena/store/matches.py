@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from arena.errors import DamagedStore, SpecError
 from arena.games.api import BOOK
 from arena.league.history import EndedRun, ended_run
-from arena.league.openings import read_openings
+from arena.league.openings import LIMIT, read_openings
 from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks
-from arena.store import database, history, rows, times
+from arena.store import database, files, history, rows, times
 from arena.store.judgements import JudgementCache
 from arena.store.view import Connection
 from arena.text import counted
@@ -68,6 +68,9 @@ class Snapshot(msgspec.Struct, frozen=True):
         return ended_run(self.number, self.ended_at, self.standings, self.tournament, None).matches
 
 
+_BOOKS: Final = "openings"
+
+
 class MatchStore:
     """The leagues and matches stored in the database of a results folder, and what judges think of the matches."""
 
@@ -83,10 +86,8 @@ class MatchStore:
         Standings published of another version of it are deleted.
         """
         if tournament.book:
-            path = self._book_path(tournament)
-            path.parent.mkdir(exist_ok=True)
-            if not path.is_file() or path.read_bytes() != tournament.book.data:
-                path.write_bytes(tournament.book.data)
+            files.make_folder(self._results, _BOOKS)
+            files.replace_plain(self._results, _book_name(tournament), tournament.book.data)
         text = msgspec.json.encode(without_machine_settings(tournament))
         query = (
             "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
@@ -122,21 +123,16 @@ class MatchStore:
 
     def with_book(self, tournament: Tournament) -> Tournament:
         """Return the tournament with its stored book, if it has one. DamagedStore if the book was edited."""
-        path = self._book_path(tournament)
-        if not path.is_file():
-            return tournament
+        name = _book_name(tournament)
         try:
-            book = read_openings(tournament.game, path.read_bytes(), str(path))
+            book = read_openings(tournament.game, files.read_plain(self._results, name, LIMIT), name)
+        except FileNotFoundError:
+            return tournament
         except SpecError as error:
             raise DamagedStore(str(error)) from None
         if book.identity != tournament.options[BOOK]:
-            raise DamagedStore(f"{path}: the stored book is not what was saved: it was edited or damaged")
+            raise DamagedStore(f"{self._results / name}: it is not the book that was saved: edited or damaged")
         return replace(tournament, book=book)
-
-    def _book_path(self, tournament: Tournament) -> Path:
-        """Return the file of the tournament's book."""
-        identity = tournament.options.get(BOOK)
-        return self._results / "openings" / Path(str(identity["sha256"] if isinstance(identity, dict) else "none")).name
 
     def _edited_error(self, league: str, reason: str = "") -> DamagedStore:
         """Return the error for a stored tournament that is not what was saved."""
@@ -463,3 +459,9 @@ def _results_of(block: PlayedBlock) -> tuple[MatchResult, ...]:
         return block.results
     except rows.UNREADABLE as error:
         raise rows.damaged(f"block {block.pairing}-{block.block}", error) from None
+
+
+def _book_name(tournament: Tournament) -> str:
+    """Return the file of the tournament's book below the results folder."""
+    identity = tournament.options.get(BOOK)
+    return f"{_BOOKS}/{Path(str(identity['sha256'] if isinstance(identity, dict) else 'none')).name}"

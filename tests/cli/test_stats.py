@@ -9,7 +9,7 @@ import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
-from arena.cli.stats import wants_colours
+from arena.cli.options import wants_colours
 from arena.report.formats import FORMATS
 
 COMMAND_LINES = ("stats p1", "matrix")

@@ -38,7 +38,7 @@ class Window:
             stdin=self._slave,
             stdout=self._slave,
             stderr=self._slave,
-            env=os.environ | {"TERM": term},
+            env=os.environ | {"TERM": term, "LINES": "", "COLUMNS": ""},
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no thread here
         )

@@ -61,7 +61,7 @@ def test_a_bot_that_runs_on_at_two_requests_is_ended(tmp_path: Path, decides: st
 
     assert record.termination.value == "protocol_violation"
     assert record.fault is not None
-    golden(record.fault.message)
+    golden(record.fault.message, without=r"\d+ ms")
     assert record.seats[0].moves <= 5
 
 

@@ -84,7 +84,8 @@ ELSEWHERE = {
     "secrets.py": {"open", "fdopen"},  # of a secret file that a person names
     "homes.py": {"open", "write_text", "write_bytes"},  # in a home in the making
     "cache.py": {"open"},  # of a worker of a cluster, without any results
-    "authors.py": {"read_text"},  # of a file that a person names
+    "times.py": {"read_text"},  # of the kernel's
+    "authors.py": {"read_text", "read_bytes"},  # of a file that a person names
     "equal_files.py": {"read_bytes"},  # of kits and bots that come with arena
     "made_folder.py": {"read_text", "write_text"},  # in a folder that a person names
     "unpack.py": {"open"},  # of an archive that a person names, without links

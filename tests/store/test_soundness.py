@@ -65,7 +65,7 @@ def test_a_large_file_is_looked_at_in_samples_and_that_is_said(
     content = path.read_bytes()
 
     accepted = is_refused(path, content)
-    said = caplog.text
+    said = caplog.messages
 
     assert not accepted
     golden(said)
