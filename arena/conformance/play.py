@@ -96,7 +96,7 @@ def _play_turn(
     """Decide, draw or simulate once, and return the step. CheckFailed for a turn that is none of these."""
     match turn:
         case api.Decision(seats):
-            actions = {seat: _sample(game, state, seat, rng, simulator) for seat in seats}
+            actions = {seat: sample_action(game, state, seat, rng, simulator) for seat in seats}
             return GameStep(state, turn, actions, (), game.apply(state, actions))
         case api.Chance():
             drawn = draw(seed, turn)
@@ -107,7 +107,9 @@ def _play_turn(
     raise CheckFailed(f"turn: found {turn!r:.80}, expected a Decision, Chance, Over, or a Simulation with a simulator")
 
 
-def _sample(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
+def sample_action(
+    game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None
+) -> Any:
     """Sample an action; return the fallback action instead if the simulated world has no room for it.
 
     IllegalAction if the game has no fallback actions.

@@ -143,7 +143,7 @@ class Game(Protocol[S, A]):
     def legal(self, state: S, seat: Seat) -> tuple[A, ...] | None:
         """Return the actions open to `seat`, in a fixed order; None where they cannot be listed.
 
-        An empty tuple for a seat that does not decide.
+        Asked in a decision only; an empty tuple for a seat that does not decide then.
         """
 
     def parse(self, state: S, seat: Seat, raw: Json) -> A:

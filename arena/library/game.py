@@ -9,6 +9,9 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+from arena.conformance.play import sample_action
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import (
@@ -58,16 +61,21 @@ class Rules:
 
         Empty for a seat that does not decide now. SpecError without `seat` if nobody decides.
         """
-        return self._game.legal(state, self._first_seat(state) if seat is None else Seat(seat))
+        if seat is None:
+            return self._game.legal(state, self._deciding_seats(state)[0])
+        turn = self.turn(state)
+        return self._game.legal(state, Seat(seat)) if isinstance(turn, Decision) and seat in turn.seats else ()
 
     def apply(self, state: Any, action: Any) -> Any:
         """Return the state after an action of the one seat that decides; if several do, after a mapping by seat.
 
-        An action is one of `legal`, which is not checked again, or a dict, its JSON form: BotFault if the rules forbid
-        that. SpecError if nobody decides.
+        An action is one of `legal`, which is not checked again, or its JSON form: BotFault if the rules forbid that.
+        SpecError if nobody decides. TypeError for a value without a JSON form, or if a seat has no action.
         """
         seats = self._deciding_seats(state)
-        by_seat = {Seat(seat): move for seat, move in action.items()} if len(seats) > 1 else {seats[0]: action}
+        by_seat = action if len(seats) > 1 else {seats[0]: action}
+        if not isinstance(by_seat, Mapping) or set(by_seat) != set(seats):
+            raise TypeError(f"expected a mapping from the seats {seats} to actions, found {action!r:.80}")
         return self._game.apply(state, {seat: self._parse(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
@@ -98,10 +106,11 @@ class Rules:
 
         `rng` draws actions and luck. `seats` counts only without `state`.
         """
-        state = self.setup(seats=seats) if state is None else state
+        state, simulator = self.setup(seats=seats) if state is None else state, simulator_of(self._game)
         while not isinstance(turn := self.turn(state), Over):
             if isinstance(turn, Decision):
-                state = self._game.apply(state, {seat: self._game.sample(state, seat, rng) for seat in turn.seats})
+                actions = {seat: sample_action(self._game, state, seat, rng, simulator) for seat in turn.seats}
+                state = self._game.apply(state, actions)
             else:
                 state = self.resolve(state, rng=rng)
         return state
@@ -124,11 +133,8 @@ class Rules:
             raise SpecError(f"nobody decides in this state of {self.name}: {turn}")
         return turn.seats
 
-    def _first_seat(self, state: Any) -> Seat:
-        return self._deciding_seats(state)[0]
-
     def _parse(self, state: Any, seat: Seat, action: Any) -> Any:
-        return self._game.parse(state, seat, action) if isinstance(action, dict) else action
+        return action if isinstance(action, msgspec.Struct) else self._game.parse(state, seat, action)
 
 
 def game(name: str) -> Rules:

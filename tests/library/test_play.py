@@ -14,7 +14,8 @@ import pytest
 from support.golden import Golden
 
 import arena
-from arena.errors import SpecError
+from arena.errors import MalformedReply, SpecError
+from arena.games.api import Decision
 
 pytestmark = pytest.mark.process
 PUBLIC: dict[str, Any] = {"game": "nim", "seed": "7"}
@@ -321,3 +322,36 @@ def test_games_are_pure(golden: Golden) -> None:
     assert rules.picture(state).startswith("<svg")
     with golden.raises(SpecError):
         rules.apply(over, 0)
+
+
+def test_a_playout_finds_room_for_every_piece() -> None:
+    """An action for which the simulated world has no room is replaced, as in a check of the game."""
+    rules = arena.game("riffraff")
+
+    assert rules.is_over(rules.playout(random.Random(0)))
+
+
+@pytest.mark.parametrize("name", ["connect_four", "kuhn_poker"])
+def test_a_seat_that_does_not_decide_has_no_legal_action(name: str) -> None:
+    """Before the deal, after the end, and for a seat that is not there."""
+    rules = arena.game(name)
+
+    for state in (rules.setup(), rules.playout(random.Random(1))):
+        decides = isinstance(rules.turn(state), Decision)
+        assert [bool(rules.legal(state, seat)) for seat in (0, 1, 2)] == [decides, False, False]
+
+
+@pytest.mark.parametrize(("action", "error"), [(3, MalformedReply), (None, MalformedReply), ({1, 2}, TypeError)])
+def test_a_value_that_is_no_action_is_a_sentence(action: object, error: type[Exception], golden: Golden) -> None:
+    """Of one seat, and of several that decide at once."""
+    nim, riffraff = arena.game("nim"), arena.game("riffraff")
+    bidding = riffraff.setup()
+    while not isinstance(riffraff.turn(bidding), Decision):
+        bidding = riffraff.resolve(bidding, rng=random.Random(1))
+
+    with golden.raises(error):
+        nim.apply(nim.setup(), action)
+    with golden.raises(TypeError):
+        riffraff.apply(bidding, action)
+    with golden.raises(TypeError):
+        riffraff.apply(bidding, {0: action})
