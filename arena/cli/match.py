@@ -127,7 +127,8 @@ def play(request: PlayInPerson) -> None:
     Example: arena play greedy --seat 1
     """
     person = HumanPlayer(say=_for_terminal(click.echo), prompt=_for_terminal(partial(click.prompt, prompt_suffix="> ")))
-    played = play_in_person(request, person)
+    with stoppable():
+        played = play_in_person(request, person)
     click.echo(wrap_lines(_result_text(played.record, request.seat), TERMINAL_COLUMNS))
     click.echo(wrap_lines(secret_description(played.secret, is_chosen=request.secret is not None), TERMINAL_COLUMNS))
     click.echo(f"the same luck again:\n{_repeat_command(request, played.secret)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import show_events, stoppable
+from arena.cli.edge import show_events
 from arena.cli.options import FILE_PATH, FOLDER_PATH, WORKERS, page_width, requesting
 from arena.cli.trials import print_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
@@ -67,7 +67,7 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
         return
     submissions: list[SubmittedBot] = []
     try:
-        with stoppable(), print_trial() as on_trial:
+        with print_trial() as on_trial:
 
             def hear(event: Event) -> None:
                 """Keep the submissions of the last event, and print the other events."""

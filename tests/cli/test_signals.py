@@ -1,6 +1,7 @@
 """How a program is stopped: once with a clean-up, and at once when that takes too long."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.golden import Golden
 from support.process_boxes import next_line, python_process
+from support.waiting import until
 
 pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
@@ -89,3 +91,23 @@ def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -
     )
 
     assert (program.returncode, program.stderr) == (3, "interrupted\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command", ["check", "submit", "play"])
+def test_a_stop_of_a_match_in_the_terminal_leaves_nothing(tmp_path: Path, command: str, number: signal.Signals) -> None:
+    """Exit 3; the luck of a trial is printed, and the scratch folder is removed."""
+    scratch, begun = tmp_path / "scratch", tmp_path / "begun"
+    scratch.mkdir()
+    (tmp_path / "hangs.py").write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(99)\n")
+    words = [sys.executable, "-m", "arena", command, "./hangs.py", "--game", "nim", "--isolation", "none"]
+    env = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True) as program:
+        until(begun.exists, within_s=30, what="the bot")
+        program.send_signal(number)
+        out, err = program.communicate(timeout=30)
+
+    assert (program.returncode, err.splitlines()[-1:]) == (3, ["interrupted"])
+    assert ("luck: secret " in out) == (command != "play")
+    assert not [*scratch.iterdir()]
