@@ -14,6 +14,7 @@ from arena.errors import SpecError
 from arena.report.formats import Column, Style, clip_names, list_some, split_columns, two_decimals
 from arena.report.page import Page, Records
 from arena.standings.matrix import WRONG, HeadToHead, Meeting
+from arena.standings.skills import MOST_PLAYERS
 from arena.text import counted
 
 SELF_CELL: Final = "·"
@@ -67,10 +68,15 @@ def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
 
     Without a pair whom matches connect they end after the players that are not shown.
     """
+    order = "The players stand in the order of their rating, which is by all matches jointly."
+    if matrix.field > MOST_PLAYERS:
+        order = (
+            f"Of more than {MOST_PLAYERS} players nobody is rated or ranked and no pair is compared: the players stand"
+            " in the order of their names."
+        )
     yield (
         f"{matrix.league}: {counted(matrix.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
-        " row against that of its column (matches). The players stand in the order of their rating,"
-        " which is by all matches jointly."
+        f" row against that of its column (matches). {order}"
     )
     if len(matrix.players) < matrix.field:
         left = matrix.field - len(matrix.players)

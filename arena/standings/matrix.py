@@ -111,7 +111,8 @@ class HeadToHead(msgspec.Struct, frozen=True):
     """The whole matrix page: `players` in order of rank, and `meetings` in that order, each pair from both sides.
 
     Both hold only the players that were asked for; all else is about the league, which has `field` players. `pairs`
-    were compared, `decided` of them have a significantly better player.
+    were compared, `decided` of them have a significantly better player. Of more than `MOST_PLAYERS` players nobody is
+    rated or ranked, and no pair is compared.
     """
 
     league: str
@@ -143,15 +144,15 @@ def compare_players(
     in `only` are ignored.
     """
     table = table_of(players, ranks)
-    names, fit = table.players, fit_skills(table, settings)
+    fit = fit_skills(table, settings)
     matrix = head_to_head(fit) if fit else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
-    ranked = _rank_players(names, fit, settings)
+    ranked = _rank_players(table, fit, settings)
     shown = [player for player in ranked if not only or player.name in only][: None if only else top]
     tests = _test_pairs(fit) if fit else {}
     return HeadToHead(
         league=league,
         matches=sum(pairing.matches for pairing in ranks),
-        field=len(names),
+        field=len(table.players),
         players=tuple(shown),
         groups=tuple(group for group in fit.groups if len(group) > 1) if fit else (),
         meetings=tuple(_meetings([player.name for player in shown], matrix, tests, table)),
@@ -183,9 +184,12 @@ def _test_pairs(fit: ProbitFit) -> dict[tuple[str, str], _Test]:
     }
 
 
-def _rank_players(names: Sequence[str], fit: ProbitFit | None, settings: RatingSettings) -> list[RankedPlayer]:
-    """List all players in order of rank; players without a match come last, by name."""
-    played = points_of(fit.table, fit.table.counts()) if fit else {}
+def _rank_players(table: ComparisonTable, fit: ProbitFit | None, settings: RatingSettings) -> list[RankedPlayer]:
+    """List all players in order of rank; those without a rank come last, by name.
+
+    Without a fit nobody has a rank or a rating.
+    """
+    played = points_of(table, table.counts())
     known = skills(fit, settings) if fit else {}
     order = ranking(
         fit.groups if fit else (),
@@ -196,7 +200,11 @@ def _rank_players(names: Sequence[str], fit: ProbitFit | None, settings: RatingS
     return [
         RankedPlayer(place.rank, place.group, place.name, matches, skill.value, skill.low, skill.high)
         for place, matches, skill in rated
-    ] + [RankedPlayer(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
+    ] + [
+        RankedPlayer(None, None, name, played[name].matches if name in played else 0, *(None,) * 3)
+        for name in table.players
+        if not fit or name not in played
+    ]
 
 
 def _meetings(

@@ -16,9 +16,10 @@ from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of
 
 from arena.match.results import MatchResult
 from arena.report.formats import Style
-from arena.report.matrix import matrix_page, shade, surprise_mark
+from arena.report.matrix import matrix_page, matrix_sentences, shade, surprise_mark
 from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
 from arena.standings.ratings import RatingSettings
+from arena.standings.skills import MOST_PLAYERS
 from arena.statistics.matrix import Cell, Intransitivity, Matrix
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
@@ -50,6 +51,20 @@ def test_cells_are_scores_in_the_order_of_skill(golden: Golden) -> None:
     golden(lines[4])
     golden(lines[5])
     assert (page.players[2].matches, page.players[2].rating) == (0, None)
+
+
+def test_a_field_that_is_too_large_is_listed_by_name(golden: Golden) -> None:
+    """The page says what is left out; everybody's matches are counted."""
+    names = [*FOUR, *(f"x{number}" for number in range(MOST_PLAYERS - 3))]
+    page = found(mirrored(0, "ann", "bob", -3, -2), *names)
+
+    golden([*matrix_sentences(page)])
+    assert [(one.name, one.matches, one.rank) for one in page.players[:3]] == [
+        ("ann", 2, None),
+        ("bob", 2, None),
+        ("cid", 0, None),
+    ]
+    assert (page.matches, page.meetings) == (2, ())
 
 
 def test_skills_are_moved_like_the_ratings() -> None:
