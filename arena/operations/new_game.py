@@ -14,6 +14,7 @@ from arena.games import bundled_names
 from arena.operations.new_bot import TEMPLATES, fill_template, write_bot
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
+from arena.text import unknown
 
 SMALL_GAMES: Final = {"connect_four": "ConnectFour", "goofspiel": "Goofspiel", "kuhn_poker": "KuhnPoker", "nim": "Nim"}
 """Games that a new one may begin as, with the name of their class; one that is not bundled is a template."""
@@ -30,9 +31,11 @@ class NewGame(Request, frozen=True, kw_only=True):
 def new_game(request: NewGame) -> Path:
     """Make a package with rules, tests, a bot and a tournament in the new folder NAME here; return that.
 
-    SpecError for a name that is unusable or taken.
+    SpecError for a name that is unusable or taken, and for an unknown small game, before anything is made.
     """
     name, target = request.name, Path(request.name)
+    if request.like not in SMALL_GAMES:
+        raise SpecError(unknown("small game", request.like, SMALL_GAMES))
     if not _GAME_NAME.fullmatch(name) or len(name) > 40:
         raise SpecError(f"{name}: the name of a game has small letters, digits and single _, a letter first: my_game")
     if name in bundled_names():

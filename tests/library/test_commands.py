@@ -89,6 +89,9 @@ def test_every_use_case_is_a_call(golden: Golden) -> None:
     assert {"CheckBegun", "StepTaken"} <= {step["type"] for step in steps}
     with golden.raises(SpecError):
         arena.check_bot(bots="./silent.py")
+    with golden.raises(SpecError):
+        arena.new_game(name="mine", like="chess")
+    assert not Path("mine").exists()
     with pytest.raises(AttributeError):
         arena.nothing  # noqa: B018
 
