@@ -123,7 +123,8 @@ def fit_for(
     """Return the reports of the workers that can play a game with this isolation and the versions of this machine."""
     reports = (worker.report for worker in workers if worker.report is not None)
     expected = here.identities.get(game)
-    return [it for it in reports if it.identities.get(game) == expected and not (it.sandbox and isolation != "none")]
+    fit = (it for it in reports if expected is not None and it.identities.get(game) == expected)
+    return [it for it in fit if isolation == "none" or not it.sandbox]
 
 
 async def _survey_workers(settings: ClusterSettings) -> list[SurveyedWorker]:

@@ -58,9 +58,10 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
     cluster = request.cluster.select(UNSET, request.workers)
     with open_store(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
-        for name in leagues if request.replays else ():
-            prepare_isolation(request.isolation, store.league(name).game)
-        is_slow = any(simulator_of(load_game(game)) is not None for game in _installed_games(store, leagues))
+        games = tuple(_installed_games(store, leagues))
+        for game in games if request.replays else ():
+            prepare_isolation(request.isolation, game)
+        is_slow = any(simulator_of(load_game(game)) is not None for game in games)
         workers = request.workers or (len(usable_cores()) if is_slow else 1)
         bots, keeper = BotStore(request.results, request.results), SecretKeeper(store, request.results)
 

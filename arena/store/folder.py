@@ -13,7 +13,7 @@ from arena.store.homes import sync_all
 from arena.store.matches import MatchStore
 from arena.store.secrets import FOLDER
 
-_FOLDERS: Final = ("bots", "coach", "logs", "tables")
+_FOLDERS: Final = ("bots", "coach", "logs", "openings", "tables")
 
 
 @contextlib.contextmanager

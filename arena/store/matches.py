@@ -123,6 +123,8 @@ class MatchStore:
 
     def with_book(self, tournament: Tournament) -> Tournament:
         """Return the tournament with its stored book, if it has one. DamagedStore if the book was edited."""
+        if not isinstance(tournament.options.get(BOOK), dict):
+            return tournament
         name = _book_name(tournament)
         try:
             book = read_openings(tournament.game, files.read_plain(self._results, name, LIMIT), name)
@@ -463,5 +465,4 @@ def _results_of(block: PlayedBlock) -> tuple[MatchResult, ...]:
 
 def _book_name(tournament: Tournament) -> str:
     """Return the file of the tournament's book below the results folder."""
-    identity = tournament.options.get(BOOK)
-    return f"{_BOOKS}/{Path(str(identity['sha256'] if isinstance(identity, dict) else 'none')).name}"
+    return f"{_BOOKS}/{Path(str(tournament.options[BOOK].get('sha256'))).name}"

@@ -244,15 +244,17 @@ def _audit_runs(store: MatchStore, name: str) -> Iterator[AuditLine]:
     """
     snapshots = store.snapshots(name)
     wrong = 0
-    for snapshot in snapshots:
-        state = state_of_run(store, snapshot)
-        computed = standings_json(standings_after(state, store.sums(state.blocks)))
-        if computed != snapshot.standings and not _are_nearly_equal(
-            json.loads(computed), json.loads(snapshot.standings)
-        ):
-            wrong += 1
-            yield True, f"run {snapshot.number}: its standings are not those of its matches"
-    store.hide_later({}, 0)
+    try:
+        for snapshot in snapshots:
+            state = state_of_run(store, snapshot)
+            computed = standings_json(standings_after(state, store.sums(state.blocks)))
+            if computed != snapshot.standings and not _are_nearly_equal(
+                json.loads(computed), json.loads(snapshot.standings)
+            ):
+                wrong += 1
+                yield True, f"run {snapshot.number}: its standings are not those of its matches"
+    finally:
+        store.hide_later({}, 0)
     if snapshots and not wrong:
         yield False, f"the standings of {counted(len(snapshots), 'run')} are those of the matches"
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, SpecError
 from arena.games import load_game
+from arena.games.api import BOOK
 from arena.league.driver import Backend, BlocksLost, play_jobs
 from arena.league.schedule import Job, fixture, jobs
 from arena.league.state import LeagueState
@@ -44,10 +45,8 @@ def audit_by_replay(
     An error that prevents it is reported in the same way. `watch` is called repeatedly with the number of matches
     played and of all.
     """
-    if why := _obstacle(state.tournament, secrets):
-        yield False, f"no process life can be played again: {why}"
-        return
     try:
+        _require_replayable(state.tournament, secrets)
         gone = bots.removed().intersection(bots.find_changed({one.bot.digest for one in state.tournament.players}))
         whole = [
             job
@@ -94,12 +93,16 @@ def _count_matches(blocks: Sequence[PlayedBlock]) -> int:
     return sum(block.matches for block in blocks)
 
 
-def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
-    """Return the reason why nothing of the league can be played again; empty without one."""
+def _require_replayable(tournament: Tournament, secrets: Sequence[Secret]) -> None:
+    """Raise SpecError with the reason if nothing of the league can be played again."""
     now = load_game(tournament.game).rules_version
     if tournament.rules not in {"", now}:
-        return f"it was played by rules {tournament.rules} of {tournament.game}; this arena plays rules {now}"
-    return "" if secrets else "the secret of its luck is not here (--secret-file gives it)"
+        played = f"it was played by rules {tournament.rules} of {tournament.game}"
+        raise SpecError(f"{played}; this arena plays rules {now}")
+    if not secrets:
+        raise SpecError("the secret of its luck is not here (--secret-file gives it)")
+    if BOOK in tournament.options and not tournament.book:
+        raise SpecError("its book of openings is not here")
 
 
 def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation) -> list[Job]:

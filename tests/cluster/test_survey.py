@@ -9,7 +9,7 @@ from support.cli_arena import Terminal
 from support.golden import Golden
 
 from arena.cluster.messages import Identity, decode_message, encode_message
-from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, report
+from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, fit_for, report
 from arena.games import GameFingerprint
 from arena.plugins import Package
 
@@ -86,6 +86,17 @@ def test_a_worker_that_does_not_tell_is_bad(golden: Golden) -> None:
 
     assert found.status == "BAD"
     golden(found.text)
+
+
+def test_no_worker_is_fit_for_a_game_that_is_not_here() -> None:
+    """A worker that lacks it as well is none like this machine."""
+    workers = [SurveyedWorker("w1", HERE), SurveyedWorker("w2", replace(HERE, sandbox="leaks"))]
+
+    found = [
+        len(fit_for(game, isolation, workers, HERE)) for game in ("nim", "gone") for isolation in ("none", "sandbox")
+    ]
+
+    assert found == [2, 1, 0, 0]
 
 
 def test_a_report_travels_as_plain_values() -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from support.cli_arena import Terminal
 from support.process_boxes import in_a_box
 from support.scripted_bot import RandomBot, match_of, seated
+from support.store_made import writing
 
 from arena.errors import SpecError
 from arena.games import load_game
@@ -215,9 +216,26 @@ def test_a_league_is_verified_without_the_file(league: str, terminal: Terminal) 
     mine.write_text("(;SZ[5];B[cc])(;SZ[5];B[bb];W[dd])(;SZ[5];B[cb];W[cc])")
     assert terminal.arena("league run openings.yaml --workers 1").code == 2
     (stored,) = (terminal.results / "openings").iterdir()
+    assert terminal.arena("results backup copied").code == 0
+    copied = terminal.arena("verify openings --results copied")
+    assert (copied.code, "not compared" in copied.out) == (0, False)
     stored.write_text("(;SZ[5];B[cc])")
     damaged = terminal.arena("verify openings")
     assert damaged.code == 1
-    assert "the stored book is not what was saved" in damaged.out + damaged.err
+    assert "it is not the book that was saved" in damaged.out + damaged.err
     stored.unlink()
-    assert "the opening of 6 matches not compared" in terminal.arena("verify openings").out
+    missing = terminal.arena("verify openings --replay 1")
+    assert "the opening of 6 matches not compared" in missing.out
+    assert "no process life can be played again: its book of openings is not here" in missing.out
+
+
+def test_a_league_without_a_book_looks_for_none(tmp_path: Path) -> None:
+    """A file that somebody else put there is not read."""
+    (tmp_path / "openings").mkdir()
+    (tmp_path / "openings" / "none").write_text("1. e4 *")
+    players = [Player(name, read_bot(ROOT / "bots" / "random")) for name in "ab"]
+    table = exhibition(
+        players, game="openspiel:chess", options={}, clock=ClockSettings(), secret=Secret.public("1"), blocks=1
+    )
+    with writing(tmp_path) as store:
+        assert store.with_book(table) == table

@@ -54,9 +54,9 @@ def records(results: str = "results", *, notes: bool = False) -> dict[tuple[Any,
     for *key, body in rows:
         record = json.loads(zlib.decompress(body))
         for seat in record["seats"]:
-            for name in [name for name in seat if name.endswith("_ms")]:
-                del seat[name]
-            requests = seat.get("requests", {})  # stderr may name the folder of the results
+            for name in [name for name in seat if name.endswith("_ms") or name == "stderr_digest"]:
+                del seat[name]  # what a bot hears, and writes to stderr, has times
+            requests = seat.get("requests", {})
             for name in [name for name in requests if name.endswith("_us") or name == "stderr"]:
                 del requests[name]
             for name in ("checksum",) if notes else ("checksum", "said"):  # of lines that tell times, or have notes

@@ -15,12 +15,16 @@ import pytest
 from msgspec.structs import replace
 from support.golden import Golden
 from support.report_made import Kept
+from support.store_made import writing
 from support.tampering import delete_match, edit_matches
 
 from arena.errors import DamagedStore
 from arena.games.nim import Nim
+from arena.league.state import state_of
 from arena.match.record import encode_record, unpack
 from arena.match.results import MatchResult
+from arena.operations.events import Event
+from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
 from arena.store import database
 from arena.store.matches import MatchStore
 from arena.verify.audit import audit
@@ -215,6 +219,36 @@ def test_matches_of_a_game_that_is_gone_are_not_comparable(kept: Kept) -> None:
     (problem,) = [text for is_problem, text in found if is_problem]
     assert problem.startswith("history: ")  # it knows that this record was another one
     assert (False, f"no league: not comparable: 1 match {why}") in found
+
+
+def test_a_league_of_a_game_that_is_gone_is_not_played_again(kept: Kept) -> None:
+    """It is a remark, and the audit goes on."""
+    change_league(kept, game="gone", rules="1")
+
+    found: list[Event] = []
+    verify_leagues(VerifyLeagues(results=kept.results, replays=1, isolation="none"), found.append)
+
+    said = [event.sentence for event in found if isinstance(event, Found) and not event.is_problem]
+    assert [text for text in said if text.startswith('test: no process life can be played again: unknown game "gone"')]
+    assert said[-1].startswith("no league: ")
+
+
+def test_damage_in_a_run_hides_no_block_from_the_rest(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store shows what came after that run again."""
+    with writing(kept.results) as store:
+        store.add_snapshot(kept.league, b'{"matches": 4, "scheduled": 12, "rows": []}', "2026-01-01T00:00:00")
+        blocks = state_of(kept.league, store.ranks).blocks
+    read = MatchStore.sums
+
+    def sums(store: MatchStore, blocks: dict[str, int]) -> object:
+        if len([*store.results(blocks)]) == 4:
+            raise DamagedStore("damaged")
+        return read(store, blocks)
+
+    monkeypatch.setattr(MatchStore, "sums", sums)
+    with kept.reading() as store:
+        assert (True, "test: damaged") in audit(store, kept.bots, ("test",))
+        assert len([*store.results(blocks)]) == 12
 
 
 @pytest.mark.parametrize("rules", ["0", Nim.rules_version])
