@@ -94,20 +94,21 @@ def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("command", ["check", "submit", "play"])
-def test_a_stop_of_a_match_in_the_terminal_leaves_nothing(tmp_path: Path, command: str, number: signal.Signals) -> None:
+@pytest.mark.parametrize("command", ["check", "submit", "play", "check-game"])
+def test_a_stop_of_a_command_leaves_nothing(tmp_path: Path, command: str, number: signal.Signals) -> None:
     """Exit 3; the luck of a trial is printed, and the scratch folder is removed."""
     scratch, begun = tmp_path / "scratch", tmp_path / "begun"
     scratch.mkdir()
     (tmp_path / "hangs.py").write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(99)\n")
     words = [sys.executable, "-m", "arena", command, "./hangs.py", "--game", "nim", "--isolation", "none"]
-    env = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
+    words = [*words[:4], "hangs:Game"] if command == "check-game" else words
+    env = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT), "ARENA_TRUST_CODE": str(tmp_path)}
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True) as program:
-        until(begun.exists, within_s=30, what="the bot")
+        until(begun.exists, within_s=30, what="the bot or the game")
         program.send_signal(number)
         out, err = program.communicate(timeout=30)
 
     assert (program.returncode, err.splitlines()[-1:]) == (3, ["interrupted"])
-    assert ("luck: secret " in out) == (command != "play")
+    assert ("luck: secret " in out) == (command in {"check", "submit"})
     assert not [*scratch.iterdir()]
