@@ -120,10 +120,12 @@ function seats(match) {
       const [used, left] = times[number];
       const { score, rank = 0 } = match.players[seat];
       const now = (isEnd && score) || step.points?.[seat];
-      turn.replaceChildren(...(isNext ? ["to move"] : isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : []));
+      const leads = entries.length < 5 && step.points?.every((other, at) => at === seat || other < step.points[seat]);
+      const state = [leads && "leads", isNext && "to move"].filter(Boolean).join(", ");
+      turn.replaceChildren(...(isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : [state]));
       points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, `${now}` === "1" ? " point" : " points")]));
       const added = step.stake?.[seat];
-      stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " this round")]));
+      stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " at stake")]));
       chance.replaceChildren(...(step.value?.length ? [percent(step.value[seat]), el("span", { class: "unit" }, " to win")] : []));
       clock.textContent = left !== null ? `bank ${duration(left)}` : used !== null ? `${duration(used)} used` : "";
       bank?.show(left);
@@ -153,7 +155,11 @@ function timesOf(match, seat) {
 function bankOf(full) {
   const bar = svg("rect", { class: "bank-left", height: 4 });
   const node = svg("svg", { class: "bank", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, bar);
-  return { node, show: (left) => bar.setAttribute("width", full > 0 ? (100 * left) / full : 0) };
+  const show = (left) => {
+    bar.setAttribute("width", full > 0 ? (100 * left) / full : 0);
+    node.style.visibility = left < full ? "" : "hidden"; // full bars look like a score
+  };
+  return { node, show };
 }
 
 const duration = (ms) => (ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : ms >= 100 ? `${ms.toFixed(0)} ms` : `${ms.toFixed(1)} ms`);
