@@ -131,7 +131,7 @@ def test_what_is_lent_is_seen_by_nobody_else(tmp_path: Path, threads: int) -> No
     found = host_python(LENDING, str(folder), str(threads))
 
     *said, mounts = found.stdout.split()
-    assert said == ["here"] * (threads + 1), found.stderr
+    assert "".join(said) == "here" * (threads + 1), found.stderr  # threads print at once
     assert int(mounts) >= 2
     assert [witness.read_text() for witness in witnesses] == before
 
