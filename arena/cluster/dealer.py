@@ -171,7 +171,7 @@ class Dealer:
             log.exception("the end of the cluster")  # all results are stored, so the caller goes on
 
     def _update_peers(self, scheduler: str, workers: dict[str, str]) -> None:
-        """Start a task for each new worker, and mark those that are gone."""
+        """Start a task for each new worker that is not left out; mark peers that are gone, or of another scheduler."""
         for address, peer in self.peers.items():
             if address not in workers or peer.scheduler != scheduler:
                 peer.gone.set()

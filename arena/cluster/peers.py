@@ -85,7 +85,10 @@ class MatchTimeLimit:
         self._slowest_s = max(self._slowest_s, match_s)
 
     def for_job(self, open_job: OpenJob) -> float:
-        """Return the seconds allowed for a match of this job."""
+        """Return the seconds allowed for a match of this job, by its clock and the slowest match so far.
+
+        They double with each loss of the job.
+        """
         moves_s, job = 0.0, open_job.job
         if isinstance(job, Job):
             clock = job.settings.clock

@@ -190,7 +190,9 @@ def _estimate_match_s(matches: Sequence[SampledMatch]) -> float:
 
 
 def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:
-    """Estimate the difference that the league can show, if the blocks of all players spread as the sampled ones do.
+    """Estimate the difference in per cent that the league can show, if all blocks spread as the sampled ones do.
+
+    With too few of them the variance of independent matches without draws is assumed, and the result says so.
 
     Two of P players who meet equally often: their scores over n blocks each differ with an error of
     sqrt(2 v / n * P / (P - 1)) where a block's score has the variance v, as what one wins of the other counts twice.

@@ -304,7 +304,10 @@ class _Script(ScriptedChannel):
         return bool(self._due) and self._due[0].request == self.number
 
     def _take_fault(self) -> BotFault:
-        """Take the next fault from the record and return it, as the bot's process raised it; set `is_over` if fatal."""
+        """Take the next fault from the record and return it, as the bot's process raised it; set `is_over` if fatal.
+
+        Without one left, return a fatal crash.
+        """
         due = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
         if due.is_fatal:
             self.is_over = True

@@ -147,7 +147,10 @@ class _Replay:
         raise self._failure(f"recorded {_encode_step(step)} after the end of the game")
 
     def _replay_decision(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
-        """Replay a decision, with the steps of all its seats. CheckFailed if one cannot be."""
+        """Replay a decision; return a step for each seat, with the same position before and after all.
+
+        CheckFailed if a step is missing or is not legal.
+        """
         if len(steps) < len(seats):
             raise self._failure("the record ends in the middle of a decision of several seats")
         actions = {seat: self._parse_action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}

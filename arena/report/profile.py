@@ -186,7 +186,10 @@ def _extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
 
 
 def _csv_records(page: ProfilePage) -> Iterator[dict[str, Any]]:
-    """Yield a row per line of a table, per time, per fault's match and per extreme match."""
+    """Yield the rows of the CSV: the total, then one per line of a table, of drift and of time, and per notable match.
+
+    Notable are the matches of faults and pardoned faults, and the extreme ones.
+    """
     profile = page.profile
     skill = interval_fields("value", page.row.rating)
     yield _csv_record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill

@@ -161,7 +161,7 @@ class _DataBuilder:
         return self._fill_position(shown, self._states[number])
 
     def _fill_position(self, step: StepData, state: Any) -> StepData:
-        """Fill in the fields of `step` that follow from the position after it, and return it."""
+        """Fill in who is next, the round, value, points and stakes of `step`, by the position after it; return it."""
         turn, value = self._game.turn(state), value_of(self._game)
         step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
         step.round = int(self._view_of(state).get("round") or 0)

@@ -123,7 +123,10 @@ def score_covariance(
 
 
 def _slope_correlations(thresholds: "Thresholds", noise: Floats) -> Floats:
-    """Return the correlation of the slopes of each two rows (P, R, R); `noise` (R, R) is used above the diagonal."""
+    """Return the correlation of the slopes of each two rows (P, R, R), symmetric, 1 on the diagonal.
+
+    `noise` (R, R) is 0 on and below its diagonal; where it is 0 above, so is the correlation.
+    """
     row, other = np.nonzero(noise)
     rows = range(len(noise))
     matrix = np.zeros((len(thresholds.noise[0]), len(noise), len(noise)))

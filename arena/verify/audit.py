@@ -177,7 +177,10 @@ def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], options: A
 def _audit_tasks(
     name: str, tasks: Iterable[CheckTask], options: AuditOptions, total: int, summary: Callable[[int], str]
 ) -> Generator[AuditLine, None, int]:
-    """Yield the problems of each match, and remarks about all of them; return the number of checked matches."""
+    """Check matches; yield the problems of each, then remarks about all of them; return the number checked.
+
+    Progress goes to `options.on_progress`, under `name` and out of `total`.
+    """
     checked = replayed = 0
     remarks, simulated = Counter[str](), dict[str, ResimulationResult]()
     if total:

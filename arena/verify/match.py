@@ -227,7 +227,7 @@ def _settings_differences(expected: PrescribedSettings, record: MatchRecord) -> 
 
 
 def _differences(recorded: Mapping[str, Any], expected: Mapping[str, Any], origin: str) -> Iterator[str]:
-    """Yield a sentence for each expected value that the record does not have; `origin` names what gives it."""
+    """Yield a sentence for each expected value that is another in the record; `origin` names what gives it."""
     for name, value in expected.items():
         if recorded[name] != value:
             yield f"its {name} is {recorded[name]}, {origin} gives {value}"

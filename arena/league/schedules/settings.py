@@ -85,7 +85,7 @@ def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cyc
     `cycles` is what the file says, None if it says nothing.
     """
     if isinstance(schedule, RoundRobin | Gauntlet):
-        return _fill_in_cycles(schedule, players, seats, cycles)
+        return _fill_in_until(schedule, players, seats, cycles)
     kind = type(schedule).__name__.lower()
     if cycles is not None:
         length = "ends with its final" if isinstance(schedule, Knockout) else "has rounds"
@@ -115,10 +115,13 @@ def stopping_rule(schedule: RoundRobin | Gauntlet) -> StoppingRule | None:
     return StoppingRule(likelihood, step, cap)
 
 
-def _fill_in_cycles(
+def _fill_in_until(
     schedule: RoundRobin | Gauntlet, players: Sequence[str], seats: int, cycles: int | None
 ) -> RoundRobin | Gauntlet:
-    """Fill in the defaults of a schedule with cycles. SpecError if it cannot be played."""
+    """Fill in the defaults of `until: decided`; a schedule without `until` is only checked, and returned as it is.
+
+    SpecError if the schedule cannot be played, or without `cycles`, those of the tournament.
+    """
     if cycles is None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if isinstance(schedule, Gauntlet):

@@ -83,7 +83,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Kill all processes of the group and remove it."""
+        """Kill all processes of the group and remove it; one that is not empty in time is left, without an error."""
         if self._stat >= 0:
             os.close(self._stat)
             self._stat = -1

@@ -106,7 +106,7 @@ def files_of_processes(_facts: Facts) -> Ways:
 
 
 def counters(facts: Facts) -> Ways:
-    """Try to read files of the kernel that show the activity of the whole machine."""
+    """Try to read files of the kernel that show the activity of the whole machine: each with its breach, or empty."""
     tried = {f"/proc/{name}": breach_of(look_into, f"/proc/{name}") for name in facts["covered"]}
     for path, text in facts["synthetic"].items():
         tried[path] = breach_of(

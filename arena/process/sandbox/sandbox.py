@@ -132,7 +132,9 @@ class Sandbox(ProcessGroup):
         return next((hint for pattern, hint in hints.items() if re.search(pattern, stderr, re.IGNORECASE)), "")
 
     def signal(self, number: int) -> None:
-        """See ProcessGroup.signal. A bot that may not start processes gets the signal alone, at half the cost.
+        """Send a signal to the bot's program, and to its other processes if it may start any.
+
+        ProcessLookupError if the program has ended.
 
         The sandbox's first process keeps running: it only waits, and CPU time that it uses is charged to the bot.
         """
