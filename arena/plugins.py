@@ -118,7 +118,7 @@ def is_own(entry: "EntryPoint") -> bool:
 
 
 def only_entry_point(name: str, entries: "Sequence[EntryPoint]") -> "EntryPoint":
-    """Return the only entry point of that name. SpecError names all packages that claim it."""
+    """Return the one entry of `entries`, all of that name. SpecError if there are several; it names their packages."""
     if len(entries) > 1:
         raise SpecError(f"two packages have a game {name}: {'; '.join(map(place_of, entries))}: remove one")
     return entries[0]

@@ -54,7 +54,10 @@ def _print_diagnosis(diagnosis: Diagnosis) -> int:
 
 
 def _print_workers(diagnosis: ClusterDiagnosis) -> int:
-    """Print a table of the workers and their problems; return the exit code."""
+    """Print a table of the workers and of this machine, then the problems.
+
+    Return 1 if a worker cannot play, or if there is none; else 0.
+    """
     workers, here = diagnosis.workers, diagnosis.here.report
     assert here is not None, "this machine reports itself"
     click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - diagnosis.unfit} of them can play.\n")

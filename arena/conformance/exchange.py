@@ -122,7 +122,10 @@ def _describe_sighting(seat: Seat, comparisons: Sequence[PlayComparison]) -> str
 
 
 def _changes_of_play(table: PlayedTable, number: int) -> Iterator[Change]:
-    """Yield the changes of the play with that number, from 1."""
+    """Yield the changes to try in the play of that number, from 1: two items of a shuffle swapped, or one item redrawn.
+
+    Draws and items are a sample, evenly chosen; of weighted draws only the last is taken.
+    """
     draws = [draw for draw in table.hidden_draws() if draw.play == number]
     choices = [draw.at for draw in draws if isinstance(draw.turn.kind, Weighted)]
     for draw in _choose_evenly([draw for draw in draws if draw.at not in choices[:-1]]):

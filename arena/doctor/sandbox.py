@@ -72,7 +72,7 @@ def users(euid: int) -> Iterator[CheckResult]:
 
 
 def accounting(why_no_group: str) -> Iterator[CheckResult]:
-    """Report how memory and CPU time of bots are measured: weak without control groups, for the reason `why_no_group`."""
+    """Report how memory and CPU time of bots are measured: weak if `why_no_group` names a reason."""
     if why_no_group:
         reason, _, advice = why_no_group.partition("; ")
         yield weak("\n".join([_WITHOUT_GROUP, f"why: {reason}", *([f"what to do: {advice}"] if advice else [])]))

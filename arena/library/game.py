@@ -79,9 +79,10 @@ class Rules:
         return self._game.apply(state, {seat: self._parse(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
-        """Return the state after chance came out as `drawn`, or as `rng` draws it; or after a simulation.
+        """Return the state after chance came out as `drawn`, or as `rng` draws it (without both, anew at each call).
 
-        Without both each call draws anew. SpecError if no draw or simulation is due, or if its engine is missing.
+        Where a simulation is due, return the state after it; both are ignored then. SpecError if neither is due, or if
+        the engine is missing.
         """
         match self.turn(state):
             case Simulation():

@@ -175,7 +175,7 @@ class League:
     def _register(self, entry: Any) -> Any:
         """Return an entry of `players` as a tournament file can have it, and note a function or object in it.
 
-        SpecError for a function outside of a mapping, or a name that no player may have; other mistakes are left to the
+        SpecError for a bare function (it is the `bot` of a mapping), or a name that no player may have; other mistakes are left to the
         reader of the tournament.
         """
         if callable(entry):

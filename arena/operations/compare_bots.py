@@ -134,7 +134,10 @@ def _tournament_of_test(players: tuple[Player, Player], request: CompareBots, te
 def _resume_test(
     store: MatchStore, tournament: Tournament, tester: Callable[[int], SequentialComparison], new: str
 ) -> tuple[SequentialComparison, Mapping[str, Collection[int]]]:
-    """Return the test after the blocks that are stored, and the numbers of these by the key of their pairing."""
+    """Return the test after the stored blocks, and the numbers of these blocks by the key of their pairing.
+
+    `tester` makes the test from the place of the player `new` in its pairing, from 0.
+    """
     state = state_of(tournament, store.ranks)
     comparison = tester(state.spans[0].pairing.names.index(new))
     matches = groupby(store.matches(state.blocks), key=lambda match: match.key.block)

@@ -168,7 +168,10 @@ def missing_programs(folder: Path) -> list[str]:
 
 
 def fill_template(template: Path, target: Path, **words: str) -> None:
-    """Write a template with the words in place of their `{{names}}`."""
+    """Write the text file `template` to the file `target`, with the words in place of their `{{names}}`.
+
+    An existing target is replaced.
+    """
     text = template.read_text(encoding="utf-8")
     for key, word in words.items():
         text = text.replace(f"{{{{{key}}}}}", word)

@@ -112,9 +112,9 @@ class Session:
         return True
 
     def _accept_hello(self, hello: m.BotHello) -> None:
-        """Keep what the bot's hello allows. ProtocolViolation without a common protocol or version of the rules.
+        """Keep whether the bot wants events, and which messages it may not send, by the capabilities of its hello.
 
-        A hello without `rules` accepts every version.
+        ProtocolViolation without a common protocol or version of the rules; a hello without `rules` accepts every version.
         """
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"

@@ -177,7 +177,7 @@ def recentre(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[st
 def _rate_match(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[int], update: _Update) -> None:
     """Replace the beliefs about the players of a match by those of `update`.
 
-    ValueError without two different players.
+    ValueError unless they are two or more, all different.
     """
     if len(seats) < 2 or len(set(seats)) != len(seats):
         raise ValueError(f"a result needs two or more different players, found {seats}")

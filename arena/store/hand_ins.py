@@ -98,7 +98,8 @@ def _list_all(texts: Sequence[str], authors: Sequence[Author], scratch: Path) ->
 def _list_class(place: HandIn, authors: Sequence[Author], scratch: Path) -> list[HandIn]:
     """List the hand-ins in a folder of hand-ins, or in the one folder that lies in it, or in an archive of them.
 
-    Any other place, and a folder with a manifest, is one hand-in. SpecError for an archive that is refused as a whole.
+    Any other place, and a folder with a manifest, is one hand-in. `authors` only tell one author's folder, which is not
+    entered, from a folder of many. SpecError for an archive that is refused as a whole, or a place that cannot be read.
     """
     text, path = place.text, place.path
     try:

@@ -270,9 +270,10 @@ class MatchStore:
             self._connection.backup(target)
 
     def hide_later(self, blocks: Mapping[str, int], matches: int) -> None:
-        """Hide from all reads the blocks that were stored after the first so many matches of `blocks` (as for `ranks`).
+        """Hide from all reads the blocks that came later than the first `matches` stored ones, among those of `blocks`.
 
-        An empty mapping hides nothing any more. DamagedStore if the history cannot be read.
+        `blocks` are the numbers of blocks by pairing, as for `ranks`; an empty mapping ends the hiding. DamagedStore if the
+        history cannot be read.
         """
         try:
             keys = [MatchKey.read(entry.match) for entry in self.entries()] if blocks else []

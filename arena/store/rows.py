@@ -129,7 +129,10 @@ def _are_ranks(ranks: Any, seats: int) -> bool:
 
 
 def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBlock:
-    """Return the block with its stored records. DamagedStore for a record that is none."""
+    """Return the block with its stored records, still packed; b"" for a match without one.
+
+    DamagedStore if a column of a record has the wrong type.
+    """
     records = {}
     for rotation, *columns in connection.execute(_RECORDS, (block.pairing, block.block)):
         if [*map(type, columns)] != [str, str, bytes, bytes]:
