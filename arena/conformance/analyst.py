@@ -101,7 +101,7 @@ class _ValuePlayer:
 
 
 def _end_differences(game: Game[Any, Any], request: ActionRequest, values: Sequence[float]) -> Iterator[float]:
-    """Yield the caution of the value of each action that ends the match; `values` are in the order of `request.legal`."""
+    """Yield the caution of the value of each action that ends the match; `values` are those of `request.legal`."""
     for action, value in zip(request.legal or (), values, strict=True):
         after = game.apply(request.state, {request.seat: action})
         if isinstance(game.turn(after), Over):

@@ -175,8 +175,8 @@ class League:
     def _register(self, entry: Any) -> Any:
         """Return an entry of `players` as a tournament file can have it, and note a function or object in it.
 
-        SpecError for a bare function (it is the `bot` of a mapping), or a name that no player may have; other mistakes are left to the
-        reader of the tournament.
+        SpecError for a bare function (it is the `bot` of a mapping), or a name that no player may have; other mistakes
+        are left to the reader of the tournament.
         """
         if callable(entry):
             raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")

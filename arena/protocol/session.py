@@ -114,7 +114,8 @@ class Session:
     def _accept_hello(self, hello: m.BotHello) -> None:
         """Keep whether the bot wants events, and which messages it may not send, by the capabilities of its hello.
 
-        ProtocolViolation without a common protocol or version of the rules; a hello without `rules` accepts every version.
+        ProtocolViolation without a common protocol or version of the rules; a hello without `rules` accepts every
+        version.
         """
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"

@@ -272,8 +272,8 @@ class MatchStore:
     def hide_later(self, blocks: Mapping[str, int], matches: int) -> None:
         """Hide from all reads the blocks that came later than the first `matches` stored ones, among those of `blocks`.
 
-        `blocks` are the numbers of blocks by pairing, as for `ranks`; an empty mapping ends the hiding. DamagedStore if the
-        history cannot be read.
+        `blocks` are the numbers of blocks by pairing, as for `ranks`; an empty mapping ends the hiding. DamagedStore
+        if the history cannot be read.
         """
         try:
             keys = [MatchKey.read(entry.match) for entry in self.entries()] if blocks else []

@@ -91,7 +91,10 @@ class Ship:
         return [*layers, self._draw_flag(), *self._draw_bulwark()]
 
     def _order_from_side(self, yards: list[Layer], masts: list[Layer], nearer: list[Layer]) -> list[Layer]:
-        """Return all layers with the depths by which they are sorted: cargo before a yard from above, behind its end from below."""
+        """Return all layers with the depths by which they are sorted.
+
+        Cargo is before a yard that is seen from above, and behind its end if it is seen from below.
+        """
         shows_top = [self._shows_top(level) for level in self._yards]
         far = ((yard, _FARTHEST_M if top else -_ALMOST_M) for yard, top in zip(yards, shows_top, strict=True))
         near = ((part, 0.0 if top else -_FARTHEST_M) for part, top in zip(nearer, shows_top, strict=True))
