@@ -121,8 +121,8 @@ function seats(match) {
       const { score, rank = 0 } = match.players[seat];
       const now = (isEnd && score) || step.points?.[seat];
       const leads = entries.length < 5 && step.points?.every((other, at) => at === seat || other < step.points[seat]);
-      const state = [leads && "leads", isNext && "to move"].filter(Boolean).join(", ");
-      turn.replaceChildren(...(isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : [state]));
+      const lead = leads ? [el("span", { class: "leads" }, isNext ? "leads, " : "leads")] : [];
+      turn.replaceChildren(...(isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : [...lead, isNext ? "to move" : ""]));
       points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, `${now}` === "1" ? " point" : " points")]));
       const added = step.stake?.[seat];
       stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " at stake")]));
