@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,6 @@ import yaml
 from openspiel_table import rows
 from support.cli_arena import Terminal
 from support.docs_pages import ROOT, blocks
-from support.golden import Golden
 from support.process_boxes import in_a_box
 from support.scripted_bot import RandomBot, match_of, seated
 
@@ -57,7 +57,7 @@ def test_the_league_of_the_page_is_played_and_verified(
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=in_a_box) for name in ["tic_tac_toe", "leduc_poker"]])
-def test_a_match_is_judged_by_playouts(name: str, tmp_path: Path, golden: Golden) -> None:
+def test_a_match_is_judged_by_playouts(name: str, tmp_path: Path) -> None:
     """Each decision has values with errors; the move that wins at once is worth nearly all."""
 
     def arena(*words: str) -> str:
@@ -77,7 +77,7 @@ def test_a_match_is_judged_by_playouts(name: str, tmp_path: Path, golden: Golden
         if name == "tic_tac_toe" and judged["ledgers"][last["seat"]]["payoff"] == 1:
             assert last["chosen_value"] > 0.9
     checked = arena("check", "montecarlo", "--game", f"openspiel:{name}")
-    golden(checked)
+    assert re.search(r"ok +gives values that agree with the results: in \d+ matches", checked)
 
 
 def recorded(name: str, salt: int = 0, seed: str = "") -> tuple[MatchRecord, list[RandomBot]]:
@@ -166,5 +166,5 @@ def test_the_table_of_the_page_is_what_plays() -> None:
     """Every registered game, with the reason why some are refused."""
     page = (ROOT / "docs" / "openspiel.md").read_text(encoding="utf-8")
 
-    shown = page.partition("\n|---|---|\n")[2].splitlines()
+    shown = page.partition("| kind | games |\n|---|---|\n")[2].splitlines()
     assert shown == list(rows(sorted(pyspiel.registered_names())))
