@@ -50,13 +50,15 @@ class Window:
     def press(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
-    def until(self, words: str) -> list[str]:
-        """Return the lines on the screen once these words are on it, without colours."""
+    def until(self, words: str, rows: int = 0) -> list[str]:
+        """Return the lines on the screen, without colours, once these words are on it, and it has so many rows."""
         end_s = time.monotonic() + 30
-        while words not in (screen := COLOURED.sub("", self.text.rpartition("\x1b[H")[2])):
+        while True:
+            screen = COLOURED.sub("", self.text.rpartition("\x1b[H")[2])
+            if words in screen and rows in {0, screen.count("\n") + 1}:
+                return [line.rstrip() for line in screen.replace("\x1b[K", "").split("\r\n")]
             assert time.monotonic() < end_s, self.text
             self._read(0.1)
-        return [line.rstrip() for line in screen.replace("\x1b[K", "").split("\r\n")]
 
     def end(self) -> int:
         """Return the exit code of the program, with all that it wrote in `text`."""
@@ -140,12 +142,8 @@ def test_a_window_of_another_size_is_drawn_anew(
         window.until("step 0 of ")
         window.press(END)
         window.until(" wins: ")
-        seen = len(window.text)
         window.resize(*size)
-        while len(window.text) == seen:
-            window._read(0.1)
-        window._read(0.5)
-        screen = window.until("s")
+        screen = window.until("s" if size[1] == 1 else "arrows", rows=size[0])
         window.press(b"q")
         assert window.end() == 0
 
