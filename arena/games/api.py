@@ -270,36 +270,6 @@ class BookReader(Protocol):
         """
 
 
-class PlayedMove(msgspec.Struct, frozen=True):
-    """An action of a match; seconds that it took and that were left in the bank, None if not known; the bot's note."""
-
-    action: Json
-    note: str = ""
-    took_s: float | None = None
-    left_s: float | None = None
-
-
-class PlayedGame(msgspec.Struct, frozen=True):
-    """A match to be written: names and ranks by seat, `title` and `number` of a series, and the reason for its end."""
-
-    title: str
-    number: str
-    options: Mapping[str, Json]
-    players: tuple[str, ...]
-    ranks: tuple[int, ...]
-    termination: str
-    moves: tuple[PlayedMove, ...]
-
-
-class GameWriter(Protocol):
-    """Optional capability `game_text`: matches in a format that programs for the game read; `form` is its name."""
-
-    form: str
-
-    def write(self, played: PlayedGame) -> str:
-        """Return the match as text, with a newline at its end."""
-
-
 class Filming(Protocol):
     """Optional method of a simulator: the movement behind a result, for the drawing module of the game in a browser."""
 
@@ -342,11 +312,6 @@ def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
 def openings_of(game: Game[Any, Any]) -> BookReader | None:
     """Return the reader of books of the game; None if its matches have no openings."""
     return cast("BookReader | None", getattr(game, "openings", None))
-
-
-def game_text_of(game: Game[Any, Any]) -> GameWriter | None:
-    """Return the writer of matches of the game; None if it has none."""
-    return cast("GameWriter | None", getattr(game, "game_text", None))
 
 
 Heard = Callable[[S, Seat, A], Sequence[Json]]

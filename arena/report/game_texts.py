@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.games.api import PlayedGame, PlayedMove, game_text_of
+from arena.games.game_text import PlayedGame, PlayedMove, game_text_of
 from arena.match.record import ActionStep, MatchRecord
 from arena.match.requests import banks_us, requests_of
 from arena.match.results import MatchKey, MatchResult, record_of

@@ -13,7 +13,8 @@ import msgspec
 import pyspiel
 
 from arena.errors import SpecError
-from arena.games.api import OPENING, Json, PlayedGame, PlayedMove, Word
+from arena.games.api import OPENING, Json, Word
+from arena.games.game_text import PlayedGame, PlayedMove
 from arena.text import cut, printable
 
 _COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"
