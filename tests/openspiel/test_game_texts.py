@@ -54,7 +54,7 @@ def test_a_short_game_of_chess_is_pgn() -> None:
         '[White "b"]\n[Black "a"]\n[Result "0-1"]\n[Termination "normal"]\n\n'
         "1. f3 1... e5 {[%clk 0:00:08.600] [%emt 0:00:01.500] cp (35)} 2. g4 {[%clk\n"
         "0:00:08.600] [%emt 0:00:01.500]} 2... Qh4# {[%clk 0:00:07.200] [%emt\n"
-        "0:00:01.500] cp (35)} 0-1\n\n"
+        "0:00:01.500] cp (35)} {mate} 0-1\n\n"
     )
 
 
@@ -78,7 +78,7 @@ def test_go_is_sgf() -> None:
     head, *moves = won.splitlines()
     assert head == (
         "(;FF[4]GM[1]CA[UTF-8]SZ[5]KM[0.5]RU[area, all stones alive]EV[my \\\\ league]RO[0123456789ab.2.1]"
-        "PB[a]PW[b]RE[B+]"
+        "PB[a]PW[b]RE[B+]GC[both passed]"
     )
     assert moves == [
         ";B[cc]",

@@ -1,6 +1,6 @@
 """Chess and go as engines write them: known positions, lines and vertices from outside."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,9 +14,9 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 WHITE, BLACK = Seat(1), Seat(0)
 
 
-def played(game: Game[Any, Any], moves: list[str]) -> SpielState:
+def played(game: Game[Any, Any], moves: list[str], options: dict[str, Any] | None = None) -> SpielState:
     """The state after these moves, each found by the `move` of a legal action."""
-    state: SpielState = game.setup({}, 2)
+    state: SpielState = game.setup(options or {}, 2)
     for move in moves:
         assert isinstance(state.turn, Decision)
         (seat,) = state.turn.seats
@@ -99,18 +99,27 @@ def test_other_games_have_no_moves(name: str) -> None:
     assert "moves" not in game.observe(state, seat)
 
 
-def test_games_end_as_the_page_says() -> None:
-    """Chess: the third time, 50 moves, too little to mate. Go: area with all stones alive, a repeated position."""
-    chess, go = load_game("openspiel:chess"), load_game("openspiel:go(board_size=5,komi=0.5)")
-    third = played(chess, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
-    fifty = chess.setup({"opening": {"start": "8/8/8/4k3/8/8/4P3/4K3 w - - 98 80", "moves": ["e1d1"]}}, 2)
-    (last,) = [action for action in fifty.legal[BLACK] if action.move == "e5e6"]
+FIFTY: Final = "8/8/8/4k3/8/8/4P3/4K3 w - - 98 80"
+ENDS: Final = [
+    ("chess", "", ["g1f3", "g8f6", "f3g1", "f6g8"] * 2, (0, 0), "a position came for the third time"),
+    ("chess", FIFTY, ["e1d1", "e5e6"], (0, 0), "50 moves without capture or pawn"),
+    ("chess", "7k/8/8/8/8/8/1q6/K7 w - - 0 1", ["a1b2"], (0, 0), "too few pieces to mate"),
+    ("chess", "7k/8/4Q1K1/8/8/8/8/8 w - - 0 80", ["e6f7"], (0, 0), "stalemate"),
+    ("chess", "7k/8/4Q1K1/8/8/8/8/8 w - - 99 80", ["e6e8"], (-1, 1), "mate"),
+    # one dead stone that nobody captured leaves no area to Black alone
+    ("go(board_size=5,komi=0.5)", "", ["C3", "A1", "pass", "pass"], (-1, 1), "both passed"),
+    ("go(board_size=3)", "", ["B3", "B2", "A2", "C2", "C3", "A3", "B3"], (0, 0), "a position came again"),
+    ("go(board_size=3,max_game_length=3)", "", ["B2", "pass", "A1"], (1, -1), "the limit of moves"),
+]
 
-    for end in (third, chess.apply(fifty, {BLACK: last})):
-        assert (end.turn, chess.outcome(end).scores) == (Over(), (0, 0))
+
+@pytest.mark.parametrize(("name", "start", "moves", "scores", "why"), ENDS)
+def test_games_end_as_the_page_says(name: str, start: str, moves: list[str], scores: tuple[int, int], why: str) -> None:
+    """The rule that ended the game stands below the position, so that matches can be counted by it."""
+    game = load_game(f"openspiel:{name}")
+    end = played(game, moves, {"opening": {"start": start}} if start else {})
+
+    assert (end.turn, game.outcome(end).scores) == (Over(), scores)
+    assert game.describe(end).startswith(f"the game is over: {why}\n")
     with pytest.raises(SpecError, match="the game is over"):
-        chess.setup({"opening": {"start": "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"}}, 2)
-    area = played(go, ["C3", "A1", "pass", "pass"])
-    assert go.outcome(area).scores == (-1, 1)  # one dead stone that nobody captured leaves no area to Black alone
-    repeated = played(load_game("openspiel:go(board_size=3)"), ["B3", "B2", "A2", "C2", "C3", "A3", "B3"])
-    assert (repeated.turn, go.outcome(repeated).scores) == (Over(), (0, 0))
+        game.setup({"opening": {"start": start, "moves": moves}}, 2)

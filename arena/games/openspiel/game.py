@@ -327,7 +327,8 @@ def _describe_turn(state: SpielState) -> str:
     """Describe the turn of a state."""
     match state.turn:
         case Over():
-            return "the game is over"
+            ending = "" if state.notation is None else f": {state.notation.ending(state.spiel)}"
+            return f"the game is over{ending}"
         case Decision(seats):
             return f"{' and '.join(f'seat {seat}' for seat in seats)} to move"
     return "a draw is due"

@@ -28,6 +28,8 @@ _SGF: Final = re.compile(r"(?P<bracket>[()])|(?P<key>[A-Z]+)\s*(?P<values>(?:\[(
 """What is not closed ends with the text, so that no search begins twice."""
 _FIRST_FEN: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _WHITE: Final = 1
+_QUIET_LIMIT: Final = 100
+"""Half-moves without capture or pawn after which OpenSpiel ends a game of chess."""
 _TERMINATIONS: Final = {"normal": "normal", "timeout": "time forfeit"}
 _NO_BRACES: Final = str.maketrans("{}", "()")
 _SGF_SETUP: Final = {"AB", "AW", "AE", "HA"}
@@ -57,6 +59,9 @@ class Notation(Protocol):
     def view(self, spiel: Any) -> dict[str, Json]:
         """Return the first position, where it may differ, and `moves`, all moves so far."""
 
+    def ending(self, spiel: Any) -> str:
+        """Return how the game of a final state ended, in some words."""
+
     def first(self, game: Any, start: str) -> Any:
         """Return the state of a first position. SpielError or ValueError if it cannot be played."""
 
@@ -68,8 +73,8 @@ class Notation(Protocol):
 
     form: str
 
-    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
-        """Return a match as text in the format `form`."""
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove], ending: str) -> str:
+        """Return a match as text in the format `form`; `ending` is empty if it was broken off."""
 
 
 class _Chess:
@@ -86,6 +91,15 @@ class _Chess:
         """Return the first position and the present one, and the moves between them."""
         moves = [move.to_lan() for move in spiel.moves_history()]
         return {"start": spiel.start_fen(), "fen": spiel.board().to_fen(), "moves": moves}
+
+    def ending(self, spiel: Any) -> str:
+        """Return mate or stalemate, or the rule by which OpenSpiel ends a game without a claim."""
+        if spiel.is_repetition_draw():
+            return "a position came for the third time"
+        if not spiel.board().has_legal_moves():
+            return "mate" if any(spiel.returns()) else "stalemate"
+        quiet = int(spiel.board().to_fen().split()[4])
+        return "50 moves without capture or pawn" if quiet >= _QUIET_LIMIT else "too few pieces to mate"
 
     def first(self, game: Any, start: str) -> Any:
         """Return the state of a FEN."""
@@ -120,7 +134,7 @@ class _Chess:
                 moves.append(word.replace("0-0-0", "O-O-O").replace("0-0", "O-O"))
         yield from [Opening(start, tuple(moves))] if moves or start else []
 
-    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove], ending: str) -> str:
         """Return a match as PGN, with clocks and notes as comments."""
         black, white = played.ranks
         result = "1-0" if white < black else "0-1" if black < white else "1/2-1/2"
@@ -137,6 +151,7 @@ class _Chess:
             parts += [f"[%emt {_hours(known.took_s)}]"] if known.took_s is not None else []
             comment = " ".join([*parts, printable(known.note).translate(_NO_BRACES)]).strip()
             words += [f"{{{comment}}}"] if comment else []
+        words += [f"{{{ending}}}"] if ending else []
         quoted = {name: printable(value).replace("\\", "\\\\").replace('"', '\\"') for name, value in tags.items()}
         header = "".join(f'[{name} "{value}"]\n' for name, value in quoted.items())
         return f"{header}\n{fill(' '.join([*words, result]), 80, break_long_words=False, break_on_hyphens=False)}\n\n"
@@ -156,6 +171,13 @@ class _Go:
         """Return size of the board, komi and moves."""
         size, komi = (_parameter(spiel.get_game(), name) for name in ("board_size", "komi"))
         return {"size": size, "komi": komi, "moves": self.moves(spiel, spiel.history())}
+
+    def ending(self, spiel: Any) -> str:
+        """Return whether both passed, or the rule by which OpenSpiel ends a game."""
+        game, moves = spiel.get_game(), spiel.history()
+        if moves[-2:] == [_parameter(game, "board_size") ** 2] * 2:
+            return "both passed"
+        return "the limit of moves" if len(moves) >= game.max_game_length() else "a position came again"
 
     def first(self, _game: Any, _start: str) -> Any:
         """Refuse any first position."""
@@ -184,7 +206,7 @@ class _Go:
                 is_turn = key == "BW"[len(moves) % 2]
                 moves.append(_vertex(value, size) if is_turn else f"{key}[{value}]")
 
-    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove]) -> str:
+    def write(self, played: PlayedGame, first: Any, moves: list[WrittenMove], ending: str) -> str:
         """Return a match as SGF, with clocks and notes."""
         game, (black, white) = first.get_game(), played.ranks
         size, komi = (_parameter(game, name) for name in ("board_size", "komi"))
@@ -198,7 +220,7 @@ class _Go:
             "PW": played.players[1],
             "RE": result,
         }
-        nodes = [tags]
+        nodes = [tags | ({"GC": ending} if ending else {})]
         for before, number, known in moves:
             colour, point = "BW"[before.current_player()], ""
             if number < size * size:
@@ -238,7 +260,7 @@ class Book:
             number = self._notation.action(spiel, known.action) if is_of_book else known.action["id"]
             moves.append(WrittenMove(spiel, number, known))
             spiel = spiel.child(number)
-        return self._notation.write(played, first, moves)
+        return self._notation.write(played, first, moves, self._notation.ending(spiel) if spiel.is_terminal() else "")
 
 
 def begin(game: Any, notation: Notation | None, opening: Opening) -> Any:
