@@ -45,7 +45,9 @@ class Gtp:
         """Begin a match on an empty board."""
         name, text = re.fullmatch(r"openspiel:(\w+)(.*)", message["game"]).groups()
         parameters = dict(re.findall(r"(\w+)=([\d.]+)", text))
-        size = parameters.get("board_size") or parameters.get("num_cols") or SIZES[name]
+        size = parameters.get("board_size") or parameters.get("num_cols") or SIZES.get(name)
+        if size is None:
+            raise EngineFault(f"the game tells no size of a board: an engine of GTP plays {', '.join(SIZES)}")
         self.moves, self.has_resigned = [], False
         commands = [f"boardsize {size}", "clear_board"]
         commands += [f"komi {parameters.get('komi', '7.5')}"] * (name == "go")

@@ -50,6 +50,8 @@ class Uci:
     def choose(self, request, plan):
         """Return the engine's move, and a note with its depth, score and line."""
         view = request["view"]
+        if "start" not in view:
+            raise EngineFault("the game has no FEN: an engine of UCI plays openspiel:chess")
         if self.go:
             self.search_forced_moves(view, plan)
         best, infos = self.search(view, view["moves"], self.go or time_words(view, plan), plan)

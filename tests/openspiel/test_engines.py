@@ -73,6 +73,22 @@ def test_games_by_gtp(terminal: Terminal, game: str, engine: str) -> None:
     assert "forfeits" not in said.out
 
 
+@pytest.mark.parametrize(
+    ("like", "game", "sentence"),
+    [
+        ("uci", "go(board_size=9)", "an engine of UCI plays openspiel:chess"),
+        ("uci", "chess(chess960=true)", "an engine of UCI plays openspiel:chess"),
+        ("gtp", "chess", "an engine of GTP plays go, hex, othello"),
+    ],
+)
+def test_a_game_that_the_protocol_does_not_know(terminal: Terminal, like: str, game: str, sentence: str) -> None:
+    """The bot ends with a sentence."""
+    engine = {"uci": "heart.py", "gtp": "points.py"}[like]
+    made(terminal, "lost", like, str(ENGINES / engine))
+
+    assert sentence in terminal.arena(f"match ./lost random --game openspiel:{game}").out
+
+
 @pytest.mark.parametrize("engine", CHESS)
 def test_engines_of_debian_play_chess(terminal: Terminal, engine: str) -> None:
     """Unmodified, from /usr, known by their SHA-256; nobody forfeits, and each beats moves at random."""
