@@ -20,6 +20,7 @@ from arena.cli.edge import (
     keep_owner_rights,
     print_error,
     secure_streams,
+    stoppable,
 )
 from arena.errors import Interrupted
 
@@ -144,12 +145,12 @@ def main() -> None:
     secure_streams()
     keep_owner_rights()
     try:
-        exit_code = close_streams(execute(sys.argv[1:]))
-        if exit_code == Interrupted.exit_code:
-            ignore_signals()
-    except KeyboardInterrupt:  # another one, while the first was being reported
-        ignore_signals()
+        with stoppable():
+            exit_code = close_streams(execute(sys.argv[1:]))
+    except KeyboardInterrupt:  # after the command, while its output is written
         exit_code = Interrupted.exit_code
+    if exit_code == Interrupted.exit_code:
+        ignore_signals()
     sys.exit(exit_code)
 
 

@@ -6,7 +6,6 @@ import click
 from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import stoppable
 from arena.cli.options import page_width, requesting
 from arena.errors import SpecError
 from arena.operations.ask_bot import AskBot, RequestDue, ask_bot, play_on
@@ -43,12 +42,11 @@ def ask_or_play_on(request: AskBot, *, is_played_on: bool, wait: bool) -> int:
 
     Example: arena ask ./mybot 3f9a2c41d07b-0-1 --step 12
     """
-    with stoppable():
-        if is_played_on:
-            if wait and request.step is not None:
-                raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
-            return _play_on(request)
-        comparison = ask_bot(replace(request, no_clock=wait), _wait if wait else ignore)
+    if is_played_on:
+        if wait and request.step is not None:
+            raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
+        return _play_on(request)
+    comparison = ask_bot(replace(request, no_clock=wait), _wait if wait else ignore)
     step, answers = request.step, comparison.answers
     if step is not None:
         lines = detail_lines(comparison.record, comparison.seat, step, answers)

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from arena.cli.completion import complete_bot, complete_league
-from arena.cli.edge import show_events, stoppable
+from arena.cli.edge import show_events
 from arena.cli.options import WORKERS, format_option, page_width, requesting
 from arena.errors import SpecError
 from arena.operations.coach_league import CoachLeague, coach_league
@@ -44,15 +44,14 @@ def coach(request: CoachLeague, *, match: str | None, player: str | None, form: 
         raise SpecError("give either a MATCH or --league NAME")
     style = Style(width=page_width())
     if match is None:
-        with stoppable(), show_events() as on:
+        with show_events() as on:
             mistakes = coach_league(request, on)
         click.echo(json_text(mistakes) if form == "json" else "\n".join(league_lines(mistakes, style)))
         return
     if request.matches is not None or request.workers is not None:
         raise SpecError("--matches and --workers go with --league")
     shared = {name: getattr(request, name) for name in CoachRequest.__struct_fields__}
-    with stoppable():
-        coaching = coach_match(CoachMatch(match=match, player=player, **shared))
+    coaching = coach_match(CoachMatch(match=match, player=player, **shared))
     if form == "json":
         click.echo(msgspec.json.encode(coaching_data(coaching.record, coaching.judgement, coaching.seats)))
         return

@@ -6,7 +6,7 @@ from typing import get_args
 import click
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import print_error, show_events, stoppable
+from arena.cli.edge import print_error, show_events
 from arena.cli.options import WORKERS, format_option, requesting
 from arena.errors import CheckFailed, SpecError
 from arena.operations.compare_bots import CompareBots, ComparisonLuck, TestProgressed, compare_bots
@@ -48,7 +48,7 @@ def compare(request: CompareBots, form: str) -> int:
     Example: arena compare ./mybot mybot --elo1 30
     """
     try:
-        with stoppable(), show_events(_print_luck, _line, is_left=True) as on:
+        with show_events(_print_luck, _line, is_left=True) as on:
             outcome = compare_bots(request, on)
     except SpecError as error:
         raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta)\b|blocks:)", "--", str(error))) from None

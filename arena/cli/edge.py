@@ -30,12 +30,15 @@ from arena.text import shorten
 if TYPE_CHECKING:
     from arena.operations.events import Event, OnEvent, Progress
 
+_NO_LOCKS: Final = "a file system without locks: keep results on a disk of this machine"
 _MACHINE_ERRNOS: Final = {
     errno.ENOSPC: "make room, and give the same command again",
     errno.EDQUOT: "your share of the disk is used up: make room, and give the same command again",
     errno.EFBIG: "no larger files are allowed here (`ulimit -f`)",
     errno.EIO: "the disk or the terminal behind it fails",
     errno.ENOSYS: "this system cannot do that",
+    errno.ENOLCK: _NO_LOCKS,
+    errno.EOPNOTSUPP: _NO_LOCKS,
     **SHORTAGES,
 }
 """Errors that show a lack of the machine, by errno, and what to do about each."""

@@ -5,7 +5,7 @@ from shlex import quote
 
 import click
 
-from arena.cli.edge import print_warning, stoppable
+from arena.cli.edge import print_warning
 from arena.cli.options import page_width, requesting
 from arena.errors import CheckFailed
 from arena.games import DEFAULT_GAME
@@ -58,8 +58,7 @@ def check(request: CheckGame) -> None:
 
     Example: arena check-game nim
     """
-    with stoppable():
-        game = check_one_game(request)
+    game = check_one_game(request)
     click.echo(f"{game.name}, rules {game.rules}, {describe_range(game.seat_counts)} players, {game.place}")
     for part in game.parts:
         click.echo(f"{'FAILED' if part.findings else 'read  ' if part.to_read else 'passed'}  {part.title}")

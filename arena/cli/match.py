@@ -11,7 +11,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import show_events, stoppable
+from arena.cli.edge import show_events
 from arena.cli.options import columns_option, requesting, require_columns
 from arena.errors import Interrupted
 from arena.games import DEFAULT_GAME, load_game
@@ -64,7 +64,7 @@ def match(request: PlayMatches, style: Style) -> None:
             lines = [result_line(record), *refusal_lines(record), *stderr_lines(record)]
             click.echo("\n".join([*transcript(record, every_state=False), ""] if request.one_by_one else lines))
 
-    with stoppable(), show_events(show, lambda step: step.counts.words(), is_left=True) as on:
+    with show_events(show, lambda step: step.counts.words(), is_left=True) as on:
         played = play_matches(request, on)
     if printed and not played.is_interrupted:
         click.echo("")
@@ -127,8 +127,7 @@ def play(request: PlayInPerson) -> None:
     Example: arena play greedy --seat 1
     """
     person = HumanPlayer(say=_for_terminal(click.echo), prompt=_for_terminal(partial(click.prompt, prompt_suffix="> ")))
-    with stoppable():
-        played = play_in_person(request, person)
+    played = play_in_person(request, person)
     click.echo(wrap_lines(_result_text(played.record, request.seat), TERMINAL_COLUMNS))
     click.echo(wrap_lines(secret_description(played.secret, is_chosen=request.secret is not None), TERMINAL_COLUMNS))
     click.echo(f"the same luck again:\n{_repeat_command(request, played.secret)}")

@@ -9,7 +9,6 @@ import msgspec
 
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_bot
-from arena.cli.edge import stoppable
 from arena.cli.options import FILE_PATH, FOLDER_PATH, page_width, requesting
 from arena.operations.positions import (
     Position,
@@ -75,8 +74,7 @@ def run(request: RunPositions, xml: Path | None) -> int:
 
     Example: arena positions run ./mybot positions --to report.xml
     """
-    with stoppable():
-        outcome = run_positions(request)
+    outcome = run_positions(request)
     results = outcome.results
     rows = [[row.name, "pass" if row.is_passed else "FAIL", row.reply, _expected_text(row.position)] for row in results]
     click.echo(format_listing(["position", "result", "answer", "expected"], rows, page_width()))

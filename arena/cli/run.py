@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.bundled import find_tournament
 from arena.cli.completion import complete_tournament
-from arena.cli.edge import print_error, show_events, stoppable
+from arena.cli.edge import print_error, show_events
 from arena.cli.options import WORKERS, columns_option, format_option, requesting, require_columns
 from arena.errors import DamagedStore, SpecError
 from arena.league.update import DroppedMatches, describe_drops
@@ -75,7 +75,7 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, trust_code: b
     if plan:
         if request.update:
             click.echo("\n".join(_update_lines(preview_update(request))))
-        with stoppable(), show_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
+        with show_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
             forecast = plan_league(request, on)
         click.echo("\n".join(plan_lines(forecast, style.width)))
     else:
@@ -102,7 +102,6 @@ def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
             if not (is_agreed and isinstance(event, MatchesDropped)):
                 _print_news(event)
 
-        ending.enter_context(stoppable())
         on = ending.enter_context(show_events(tell, lambda step: step.counts.words(), is_left=True))
         return run_league(request, on)
 

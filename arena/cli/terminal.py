@@ -16,7 +16,6 @@ from typing import Final
 
 import click
 
-from arena.cli.edge import stoppable
 from arena.cli.options import wants_colours
 from arena.games.looks import looks_of
 from arena.text import printable
@@ -49,7 +48,7 @@ def replay_in_terminal(scenes: Sequence[Scene], title: str, names: Sequence[str]
     KeyboardInterrupt after Ctrl-C, SIGTERM or SIGHUP.
     """
     at, last, is_playing, drawn = 0, len(scenes) - 1, False, ""
-    with stoppable(), _second_screen():
+    with _second_screen():
         while True:
             screen = _screen(scenes, at, title, names, "stops" if is_playing else "plays")
             if screen != drawn:

@@ -8,7 +8,6 @@ import click
 import msgspec
 
 from arena.cli.completion import complete_tournament
-from arena.cli.edge import stoppable
 from arena.conformance.check import outcome_text
 from arena.errors import SpecError
 from arena.match.record import MatchRecord
@@ -31,7 +30,7 @@ tournament_option: Final = click.option(
 def print_trial() -> Iterator[OnEvent]:
     """Yield a listener that prints the events of a trial; at the end print its luck, with a new secret to repeat it.
 
-    The luck is not printed after a SpecError: nothing was played. A signal stops the trial as in `stoppable`.
+    The luck is not printed after a SpecError: nothing was played.
     """
     luck: list[LuckChosen] = []
 
@@ -42,8 +41,7 @@ def print_trial() -> Iterator[OnEvent]:
             click.echo("\n".join(lines))
 
     try:
-        with stoppable():
-            yield on
+        yield on
     except SpecError:  # nothing was played
         luck.clear()
         raise

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from arena.cli.completion import complete_league
-from arena.cli.edge import show_events, stoppable
+from arena.cli.edge import show_events
 from arena.cli.options import WORKERS, requesting
 from arena.errors import CheckFailed
 from arena.operations.events import Event
@@ -76,7 +76,7 @@ def verify(request: VerifyLeagues) -> None:
             elif problems <= _PROBLEMS_SHOWN:
                 click.echo(f"PROBLEM {event.sentence}")
 
-    with stoppable(), show_events(print_finding, lambda step: f"{step.task}: {step.counts.words()}") as on:
+    with show_events(print_finding, lambda step: f"{step.task}: {step.counts.words()}") as on:
         verify_leagues(request, on)
     if problems > _PROBLEMS_SHOWN:
         click.echo(f"... and {problems - _PROBLEMS_SHOWN} more")

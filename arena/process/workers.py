@@ -283,7 +283,10 @@ class _LogCollector(MultiProcessingHandler):  # type: ignore[misc]  # the packag
 
     def __init__(self) -> None:
         multiprocessing.set_start_method("fork", force=True)  # workers ask for theirs by name
-        super().__init__("logs-of-workers", sub_handler=_OwnHandlers())
+        try:
+            super().__init__("logs-of-workers", sub_handler=_OwnHandlers())
+        except OSError as error:  # of the semaphores of its queue
+            raise MachineFault(f"worker processes need room in /dev/shm: {error.strerror}") from error
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """Drop a record that arrives after the end."""

@@ -164,6 +164,16 @@ def test_a_fork_server_that_died_once_is_replaced(terminal: Terminal, monkeypatc
     assert (told.code, "4 of 4 matches" in told.out) == (0, True)
 
 
+def test_a_full_shared_memory_is_named(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers' log needs semaphores there."""
+    lack = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", raising(lack))
+
+    told = terminal.league()
+
+    assert (told.code, "room in /dev/shm: No space left on device" in told.err) == (5, True), told.err
+
+
 def test_a_missing_prerequisite_has_its_own_exit_code(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
@@ -205,6 +215,7 @@ def aborted(cause: BaseException) -> click.exceptions.Abort:
         (OSError(errno.ENOSPC, "No space left on device"), 5, "No space left on device; make room"),
         (OSError(errno.ENOSPC, "No space left on device", "here/x"), 5, "here/x: No space left on device; make room"),
         (OSError(errno.EMFILE, "Too many open files", "x"), 5, "ulimit -n"),
+        (OSError(errno.ENOLCK, "No locks available"), 5, "keep results on a disk of this machine"),
         (PermissionError(errno.EACCES, "Permission denied", b"there"), 2, "there: Permission denied"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "x"), 2, "x: No such file or directory"),
         (OSError("somebody raised it without a number"), 5, "somebody raised it without a number"),

@@ -76,13 +76,14 @@ def test_a_clean_up_that_takes_too_long_is_cut_off(golden: Golden) -> None:
     golden(err)
 
 
-def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -> None:
-    """An interrupt during `exec` (of a dataclass) is an exit code; `python -m` alone would die of SIGINT at its end."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stop_while_a_command_is_imported_is_an_exit_code(tmp_path: Path, number: signal.Signals) -> None:
+    """A stop during `exec` (of a dataclass) is an exit code; `python -m` alone would die of SIGINT at its end."""
     (tmp_path / "interrupted.py").write_text(
         "import os, signal\n"
         "import arena.text\n"
         "from arena import cli\n"
-        "text = 'os.kill(os.getpid(), signal.SIGINT)\\nfor _ in range(10**7): pass'\n"
+        f"text = 'os.kill(os.getpid(), {number})\\nfor _ in range(10**7): pass'\n"
         "cli.cli.main = lambda *_, **__: exec(text)\n"
         "cli.main()\n"
     )
