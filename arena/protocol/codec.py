@@ -5,6 +5,7 @@ never raises anything else and never repairs.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from json import JSONDecoder
 from typing import Any, Final, NoReturn
@@ -174,8 +175,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object from its pairs, for the decoder; ValueError for a repeated key."""
     result = dict(pairs)
     if len(result) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the key {json.dumps(repeated[:60])} is given twice")
     return result
 

@@ -228,6 +228,12 @@ CONDITIONS = [
     ("rt_tgsigqueueinfo", at(2, *SIGNALS), BUILD_CALLS),
     *((name, at(1, signal.SIGCONT), NONE) for name in ("kill", "tkill", "pidfd_send_signal", "rt_sigqueueinfo")),
     *((name, at(2, signal.SIGCONT), NONE) for name in ("tgkill", "rt_tgsigqueueinfo")),
+    ("getsockopt", [(0, socket.SOL_SOCKET, known, 0, 0, 0) for known in (socket.SO_TYPE, socket.SO_ERROR, 39)], ALL),
+    (
+        "getsockopt",
+        [(0, socket.SOL_SOCKET, 57, 0, 0, 0), (0, socket.SOL_SOCKET, 71, 0, 0, 0), (0, 6, 3, 0, 0, 0)],
+        BUILD_CALLS,
+    ),
     ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_REUSEADDR, 0, 0, 0)], PROCESS_CALLS),
     ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_SNDBUF, 0, 0, 0), (0, 6, 2, 0, 0, 0)], BUILD_CALLS),
 ]

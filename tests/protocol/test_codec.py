@@ -1,6 +1,7 @@
 """Lines from bots, friendly and hostile: each is a message or a MalformedReply with a sentence, never anything else."""
 
 import json
+import time
 from typing import Any
 
 import msgspec
@@ -150,6 +151,16 @@ def test_what_is_inside_an_unknown_field_is_strict_json(value: str) -> None:
     """An ignored field is decoded by the strict rules like any other."""
     with pytest.raises(MalformedReply):
         codec.decode(answer("0", more=f', "x": {value}'))
+
+
+def test_a_repeated_key_among_many_is_found_at_once() -> None:
+    """The time grows with the length of the line, not with its square, which would be half a minute here."""
+    keys = [f'"{key:x}":0' for key in range(25_000)]
+    start_s = time.process_time()
+
+    with pytest.raises(MalformedReply, match=r"the key \"61a7\" is"):
+        codec.decode(f"{{{','.join([*keys, keys[-1]])}}}".encode())
+    assert time.process_time() - start_s < 2
 
 
 def test_the_fast_path_takes_the_common_answer() -> None:

@@ -13,7 +13,9 @@ though some programs would use them:
 - ways out of being frozen or clocked (SIGCONT, setsid, timer_create, sched_set*), other processes, namespaces, mounts,
   locks;
 - numbers that the kernel counts by user, and so for all bots of a user together: queued signals (a limit), descriptors
-  in messages (sendmsg, sendmmsg).
+  in messages (sendmsg, sendmmsg);
+- the cookie of a socket (SO_COOKIE), a number in turn that nearly no other program takes: an exact message to the next
+  process.
 
 The kernel looks at the lower 32 bits of all the arguments compared here, so the conditions look at no more.
 """
@@ -73,7 +75,7 @@ CALLS: Final = _split_names(
     uname sysinfo getrusage getrlimit setrlimit prlimit64 getrandom
     """
     # both ends of a pair of sockets
-    "sendto recvfrom shutdown getsockopt getsockname getpeername "
+    "sendto recvfrom shutdown getsockname getpeername "
 )
 """Calls that a bot may make, with any arguments."""
 
@@ -89,7 +91,7 @@ BUILD_CALLS: Final = _split_names(
     """
     setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setparam sched_setattr sched_getattr
     timer_create timer_settime timer_gettime timer_getoverrun timer_delete
-    inotify_init inotify_init1 inotify_add_watch inotify_rm_watch flock setsockopt
+    inotify_init inotify_init1 inotify_add_watch inotify_rm_watch flock setsockopt getsockopt
     fsync fdatasync msync sendfile copy_file_range splice tee creat mknod mknodat fchmodat2
     chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
     """
@@ -169,6 +171,10 @@ def _signals_but_sigcont(argument: int) -> Rows:
 
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOL_SOCKET, _SO_REUSEADDR = 1, 2
+_GETSOCKOPT: Final = tuple(
+    (When(1, _WORD, _SOL_SOCKET), *row) for row in _rows_of_values(2, 2, 3, 4, 7, 8, 17, 30, 38, 39)
+)
+"""SO_(REUSEADDR|TYPE|ERROR|SNDBUF|RCVBUF|PEERCRED|ACCEPTCONN|PROTOCOL|DOMAIN): what a socket is. No SO_COOKIE."""
 
 BY_ARGUMENT: Final[dict[str, Rows]] = {
     "mmap": _MMAP,
@@ -184,6 +190,7 @@ BY_ARGUMENT: Final[dict[str, Rows]] = {
     "ioctl": _IOCTL,
     "prctl": _PRCTL,
     "socketpair": _rows_of_values(0, _AF_UNIX),
+    "getsockopt": _GETSOCKOPT,
     "kill": _signals_but_sigcont(1),
     "tkill": _signals_but_sigcont(1),
     "tgkill": _signals_but_sigcont(2),

@@ -34,6 +34,7 @@ PROT_READ_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_LOCKED, MAP_HUGETLB
 PAGE_BYTES = 4096
 CLONE_NEWUSER, CLONE_VM = 0x10000000, 0x100
 TIOCSTI = 0x5412
+SO_COOKIE = 57
 
 
 def parse_table(text: str) -> dict[str, int]:
@@ -232,6 +233,11 @@ def arguments(facts: Facts) -> Ways:
         answer = LIBC.prctl(number, int(name == "SET_DUMPABLE"), 0, 0, 0)
         tried[f"prctl PR_{name}"] = "may call it" if answer >= 0 else ""
     tried["ioctl TIOCSTI"] = passes_filter(LIBC.ioctl, reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
+    with socket.socketpair()[0] as one:
+        length = ctypes.byref(ctypes.c_int(ctypes.sizeof(lock)))
+        tried["getsockopt SO_COOKIE"] = passes_filter(
+            LIBC.getsockopt, one.fileno(), socket.SOL_SOCKET, SO_COOKIE, lock, length
+        )
     tried["open O_DIRECT"] = breach_of(open_file, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
     flags = ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16)
     tried["clone into a user namespace"] = passes_filter(system_call, facts["clone"], flags, *[0] * 4)
