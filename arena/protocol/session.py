@@ -118,7 +118,7 @@ class Session:
         version.
         """
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
-            offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
+            offered = ", ".join(f"arena/{major}" for major in hello.protocols[:8]) or "none"
             known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)
             raise ProtocolViolation(
                 f"no common protocol: the bot speaks {offered}, this referee speaks {known}",

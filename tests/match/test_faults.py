@@ -45,6 +45,11 @@ def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: l
         (ScriptedBot(hello=[]), "timeout", 'no "hello" within 5.0 s from a function in this process'),
         (ScriptedBot(ready=lambda _: []), "timeout", 'no "ready" within 5.0 s from a function in this process'),
         (ScriptedBot(hello=[b'{"type":"hello","protocols":[9]}']), "protocol_violation", "no common protocol"),
+        (
+            ScriptedBot(hello=[b'{"type":"hello","protocols":[%s9]}' % (b"9," * 9999)]),
+            "protocol_violation",
+            "arena/9, a",
+        ),
         (ScriptedBot(ready=lambda _: [b'{"type":"ready","match":"x"}']), "protocol_violation", 'ready for match "x"'),
         (ScriptedBot(hello=[b'{"type":"ready","match":"x"}']), "protocol_violation", "owes its hello"),
         (ScriptedBot(hello=[Crashed("the bot ended")]), "crash", 'the bot ended before its "hello"; it was started as'),
@@ -57,6 +62,7 @@ def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: 
     assert (record.termination.value, record.steps) == (code, ())
     assert record.fault is not None
     assert sentence in record.fault.message
+    assert len(record.fault.message) < 300
     assert bot.channels[0].is_closed
 
 
