@@ -1,6 +1,6 @@
 """Keyed chance: every draw is a function of (seed, key). Nothing else in the project draws luck for a game.
 
-Source: the recipe is published in protocol.md under "Luck", so that any die can be recomputed in any language:
+Source: the recipe is published in docs/luck.md, so that any die can be recomputed in any language:
 
     word(seed, key, i, k) = the first 8 bytes, big-endian, of SHA-256("<seed>/<key>/<i>/<k>")
     die i of a roll       = word mod faces + 1, for the first k = 0, 1, ... whose word is below the largest

@@ -150,7 +150,7 @@ class Dialogue:
         Questions of the bot meanwhile are answered by `look_ahead`. ProtocolViolation for a flood of useless lines.
         """
         useless = useless_bytes = 0
-        while useless < _USELESS_LIMIT and useless_bytes <= _USELESS_BYTES:
+        while useless <= _USELESS_LIMIT and useless_bytes <= _USELESS_BYTES:
             line = self.channel.receive(clock)
             self.recorder.from_bot(line)
             self._transcript.append((self._wall(), "<", line))
@@ -170,7 +170,11 @@ class Dialogue:
                     self._transcript.pop()
             self._require_process()
             clock.wait_s()
-        flood = f"{useless} lines" if useless == _USELESS_LIMIT else f"lines of more than {_USELESS_BYTES} bytes"
+        flood = (
+            f"more than {_USELESS_LIMIT} lines"
+            if useless > _USELESS_LIMIT
+            else f"lines of more than {_USELESS_BYTES} bytes"
+        )
         raise ProtocolViolation(
             f"{flood} that answer nothing, where one answer was expected",
             hint="print to stderr: stdout belongs to the protocol",

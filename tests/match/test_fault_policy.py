@@ -279,12 +279,17 @@ def test_a_game_without_a_fault_policy_forfeits_and_counts_no_faults() -> None:
     assert match_of(seated(ScriptedBot()), house()).seats[0].faults is UNSET
 
 
-def test_endless_prints_are_a_flood_here_too() -> None:
-    """10 000 lines that answer nothing are no answer that could be refused."""
+@pytest.mark.parametrize(("lines", "termination"), [(10_000, "normal"), (10_001, "protocol_violation")])
+def test_endless_prints_are_a_flood_here_too(lines: int, termination: str) -> None:
+    """More than 10 000 lines that answer nothing are no answer that could be refused; so many are let pass."""
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
-    record = toy_match(toy_bot(20, only(1, *[b"hm"] * 10_001)), toy_bot(30), clock=patient)
 
-    assert (record.termination.value, record.seats[0].faults) == ("protocol_violation", {})
+    def flood(message: Message, number: int) -> list[bytes] | None:
+        return [*[b"hm"] * lines, answer(message, {"mm": 20})] if number == 1 else None
+
+    record = toy_match(toy_bot(20, flood), toy_bot(30), clock=patient)
+
+    assert (record.termination.value, record.seats[0].faults) == (termination, {})
 
 
 LONG: Final = 60_000
