@@ -10,7 +10,8 @@ Opponents are fixed, not drawn at random, so errors are stratified by pairing:
 with y_b the entrant's points in block b, m_b its matches there, r_p its mean score in pairing p, n_p the blocks of p
 and M all its matches. With complete blocks this is sum (n_p / N)^2 var_p / n_p over block means; an incomplete block
 counts by the matches it has. A pairing with one block tells nothing about its own spread: it adds the mean square
-about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), which is too wide rather than too narrow.
+about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), or over the blocks of such pairings alone, with
+N / (N - 1) in front, if that is more. It is too wide rather than too narrow.
 """
 
 import math
@@ -152,12 +153,10 @@ def mean_of(
     value = float(whole.total[0] / (unit * matches))
     has_fourths = math.isfinite(lowest) and math.isfinite(highest) and known.fourths is not None
     spreads, fourth = _pairing_variances(known.at(known.blocks > 1), has_fourths=has_fourths)
-    singles = int((known.blocks == 1).sum())
-    if singles and blocks > 1:
-        scale = 1.0 / (blocks - 1)
-        spreads.append((float(singles * scale * whole.squares(whole)[0]), blocks - 1.0))
-        if has_fourths:
-            fourth += float(singles * blocks * scale**2 * whole.fourth_powers(whole)[0])
+    if blocks > 1 and len((singles := known.at(known.blocks == 1)).blocks):
+        spread, most = _single_variance(singles, whole, has_fourths=has_fourths)
+        spreads.append(spread)
+        fourth += most
     variance = math.fsum(summand for summand, _ in spreads)
     degrees = degrees_of_freedom(spreads, fourth=fourth, blocks=blocks)
     error = math.sqrt(variance) / (unit * matches) if blocks > 1 else None
@@ -176,6 +175,20 @@ def _interval_without_spread(known: Shares, value: float, unit: int, lowest: flo
     # blocks that lack matches weigh less in the value than in the bound
     low, high = (min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high))
     return Interval(value, low, high)
+
+
+def _single_variance(singles: Shares, whole: Shares, *, has_fourths: bool) -> tuple[tuple[float, float], float]:
+    """Compute the part of pairings with one block, with its degrees of freedom, and the sum of the fourth powers.
+
+    The squares about the overall mean, of all blocks or of these alone: whatever is more for each of them.
+    """
+    blocks, count = int(whole.blocks[0]), len(singles.blocks)
+    scale = 1.0 / (blocks - 1)
+    parts = []
+    for shares, weight, degrees in ((whole, count * scale, blocks - 1), (singles.pool(), blocks * scale, count)):
+        fourth = float(weight * blocks * scale * shares.fourth_powers(whole)[0]) if has_fourths else 0.0
+        parts.append(((float(weight * shares.squares(whole)[0]), float(degrees)), fourth))
+    return max(parts, key=lambda part: part[0][0])
 
 
 def _pairing_variances(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:

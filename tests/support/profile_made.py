@@ -180,12 +180,16 @@ def error_of(parts: Sequence[tuple[Part, Fraction]]) -> float | None:
     if len(blocks) < 2:
         return None
     mean = sum((value for _, value in parts), Fraction(0)) / len(parts)
-    overall = squares(list(blocks.values()), mean) / (len(blocks) - 1)
-    total = Fraction(0)
+    single, total = [], Fraction(0)
     for pairing in {pairing for _, pairing in blocks}:
         own = [values for (_, one), values in blocks.items() if one == pairing]
-        own_mean = sum(chain(*own), Fraction(0)) / sum(map(len, own))
-        total += squares(own, own_mean) * len(own) / (len(own) - 1) if len(own) > 1 else overall
+        if len(own) > 1:
+            own_mean = sum(chain(*own), Fraction(0)) / sum(map(len, own))
+            total += squares(own, own_mean) * len(own) / (len(own) - 1)
+        else:
+            single += own
+    of_all, alone = len(single) * squares(list(blocks.values()), mean), len(blocks) * squares(single, mean)
+    total += max(of_all, alone) / (len(blocks) - 1)
     return math.sqrt(total) / len(parts)
 
 

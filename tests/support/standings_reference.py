@@ -117,15 +117,19 @@ def _mean_and_error(values: Sequence[tuple[tuple[str, int], str, float]]) -> tup
         pairings.setdefault(pairing, set()).add(block)
     if len(blocks) < 2:
         return mean, None
-    overall = _squares(blocks.values()) / (len(blocks) - 1)
-    within = (
-        _squares([blocks[block] for block in own]) * len(own) / (len(own) - 1) if len(own) > 1 else overall
+    within = [
+        _squares([blocks[block] for block in own]) * len(own) / (len(own) - 1)
         for own in pairings.values()
-    )
-    return mean, math.sqrt(math.fsum(within)) / len(values)
+        if len(own) > 1
+    ]
+    single = [blocks[block] for own in pairings.values() if len(own) == 1 for block in own]
+    about_all = _squares(blocks.values(), mean) / (len(blocks) - 1)
+    alone = _squares(single, mean) * len(blocks) / (len(blocks) - 1)
+    return mean, math.sqrt(math.fsum([*within, max(len(single) * about_all, alone)])) / len(values)
 
 
-def _squares(blocks: Collection[Sequence[float]]) -> float:
-    """Sum the squares of what each block has above or below its share of the total of `blocks`."""
-    mean = math.fsum(value for block in blocks for value in block) / sum(map(len, blocks))
+def _squares(blocks: Collection[Sequence[float]], about: float | None = None) -> float:
+    """Sum the squares of what each block has above or below its share of the total of `blocks`, or of a mean."""
+    total, matches = math.fsum(value for block in blocks for value in block), sum(map(len, blocks))
+    mean = total / matches if about is None else about
     return math.fsum((math.fsum(block) - mean * len(block)) ** 2 for block in blocks)
