@@ -133,15 +133,17 @@ def _report(submission: SubmittedBot) -> str:
 
 
 def _report_files(submissions: Sequence[SubmittedBot], *, is_class: bool) -> Iterator[tuple[str, SubmittedBot]]:
-    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`.
+    """Yield file names and submissions: `ada.txt` for the owner ada, then `ada-2.txt`; for a single file its bot's name.
 
-    In a class, the name is that of the author; a hand-in that is nobody's has no text.
+    A hand-in of a class that is nobody's has no text.
     """
     taken = set[str]()
     for submission in submissions:
-        name = submission.bot.name if submission.bot is not None else Path(submission.text).stem
-        if is_class and not (name := submission.owner):
+        name = submission.owner
+        if is_class and not name:
             continue
+        if not name or "/" in name:  # no owner, or the user
+            name = submission.bot.name if submission.bot is not None else Path(submission.text).stem
         numbered = chain((name,), (f"{name}-{number}" for number in count(2)))
         file = next(file for file in numbered if file.casefold() not in taken)
         taken.add(file.casefold())

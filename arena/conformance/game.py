@@ -262,14 +262,19 @@ def spoil(value: api.Json) -> None:
 
 
 def _check_texts(table: PlayedTable) -> Iterator[str]:
-    """Yield sentences unless states have a printable description, and a picture with its size."""
-    game = table.game
+    """Yield sentences unless states have a printable description, a picture with its size, points and news."""
+    game, names = table.game, [f"player-{seat}" for seat in table.all_seats()]
     for place, step in _steps_to_draw(table):
         text, drawing = game.describe(step.state), ET.fromstring(game.picture(step.state))  # noqa: S314 - our own process
         if not text.strip() or not all(printable(line) == line for line in text.splitlines()):
             yield f"{place}: describe gives no text, or characters that do not print"
         if drawing.tag != "{http://www.w3.org/2000/svg}svg" or not (drawing.get("width") and drawing.get("height")):
             yield f"{place}: picture gives no SVG document with width and height"
+        points, news = api.points_of(game, step.state), api.news_of(game, step.state, step.after, names)
+        if points and [isinstance(pair, tuple) and len(pair) for pair in points] != [2] * table.seats:
+            yield f"{place}: points gives {cut(repr(points))}: expected a pair of numbers for each seat"
+        if not all(isinstance(line, str) and line.isprintable() for line in news) or isinstance(news, str):
+            yield f"{place}: news gives {cut(repr(news))}: expected a list of lines that print"
 
 
 def _steps_to_draw(table: PlayedTable) -> list[tuple[str, GameStep]]:

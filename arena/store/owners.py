@@ -93,20 +93,21 @@ def require_free(name: str, owner: str, owned: Mapping[str, str], owners: Iterab
     for other, holder in sorted(owned.items(), key=lambda entry: entry[0] != name):
         if holder != owner and look_alike(name, other):
             like = "" if other == name else f'looks like "{other}", which '
-            raise _name_taken_error(
-                name, f"{like}belongs to {holder}", f"{like and 'looks like one that '}belongs to somebody else"
-            )
+            like_one = f"{like and 'looks like one that '}belongs to somebody else"
+            raise _name_taken_error(name, f"{like}belongs to {holder}", like_one, is_user="/" in holder)
     for other in sorted({*owners, *owned.values()} - {owner}):
         if look_alike(name, other) and not look_alike(name, owner):
             raise _name_taken_error(name, f"is for bots of {other}", "is for bots of somebody else")
 
 
-def _name_taken_error(name: str, why: str, for_author: str) -> NameTaken:
-    """Return the error for a name that belongs to another owner; `why` says to whom, `for_author` does not."""
+def _name_taken_error(name: str, why: str, for_author: str, *, is_user: bool = False) -> NameTaken:
+    """Return the error for a name that belongs to another owner; `why` says to whom, `for_author` does not.
+
+    `is_user`: the owner is a user, whom --owner cannot name.
+    """
     advice = "choose another name"
-    options = (
-        "give --owner if this bot has that owner, or --take-over if the name shall belong to the owner of this bot"
-    )
+    options = "--take-over if the name shall belong to the owner of this bot"
+    options = f"give {options}" if is_user else f"give --owner if this bot has that owner, or {options}"
     return NameTaken(f'the name "{name}" {why}; {advice}, or {options}', f'the name "{name}" {for_author}; {advice}')
 
 

@@ -60,11 +60,11 @@ def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal, mo
     assert re.search(r"^1 accepted|, 1 accepted", said.out, re.MULTILINE)
     assert [line.split()[0] for line in terminal.registered()] == ["ada"]
     told = {path.name: path.read_text() for path in Path("told").iterdir()}
-    assert set(told) == {"ada.txt", "cheat.txt", "a-name-of-quite-some-length.txt", "twin.txt", "twin-2.txt"}
+    assert set(told) == {"ada.txt", "cheat.txt", "a-name-of-quite-some-length.txt", "eve.txt", "kim.txt"}
     assert told["ada.txt"].startswith("accepted: ada 1 (")
     assert told["ada.txt"].count("  ok ") == 11
     assert told["cheat.txt"].startswith("refused: illegal_action: action 99 is not an index")
-    assert "is also that of another bot; each bot needs a name of its own" in told["twin.txt"]
+    assert "is also that of another bot; each bot needs a name of its own" in told["eve.txt"]
     assert not [text for text in told.values() if "in/" in text]
 
 

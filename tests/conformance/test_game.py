@@ -83,6 +83,16 @@ class Mute(ConnectFour):
         return "\x1b[31m"
 
 
+class PlainPoints(ConnectFour):
+    def points(self, state: Board) -> tuple[int, ...]:
+        return (0, 0)
+
+
+class OneLine(ConnectFour):
+    def news(self, before: Board, after: Board, names: Sequence[str]) -> str:
+        return f"{names[1]} has lost"
+
+
 class Floats(ConnectFour):
     def outcome(self, state: Board) -> Outcome:
         return Outcome(scores=(0.5, 0.5), ranks=(1, 1))  # type: ignore[arg-type]
@@ -216,7 +226,7 @@ BROKEN: dict[str, tuple[type[Any], ...]] = {
     "nothing that a bot sends makes the game fail": (Trusting,),
     "the game is pure: states stay as they are, the same leads to the same": (Random,),
     "views are plain JSON, and the reader's own": (SharedView,),
-    "states can be described and drawn": (Mute,),
+    "states can be described and drawn": (Mute, PlainPoints, OneLine),
     "outcomes are exact, ranks fit": (Floats,),
     "optional capabilities keep their word": (WrongFallback,),
     "private actions stay private": (HiddenMoves,),
