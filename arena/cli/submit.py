@@ -133,7 +133,7 @@ def _report(submission: SubmittedBot) -> str:
 
 
 def _report_files(submissions: Sequence[SubmittedBot], *, is_class: bool) -> Iterator[tuple[str, SubmittedBot]]:
-    """Yield file names and submissions: `ada.txt` for the owner ada, then `ada-2.txt`; for a single file its bot's name.
+    """Yield file names and submissions: `ada.txt` for owner ada, then `ada-2.txt`; for a single file its bot's name.
 
     A hand-in of a class that is nobody's has no text.
     """

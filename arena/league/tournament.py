@@ -315,7 +315,8 @@ def require_table(file: TournamentFile) -> None:
     """Raise SpecError if the game is for other numbers of players, or has other options."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
-        raise SpecError(f"seats: found {file.seats}, {file.game} is for {describe_range(counts)} players: write `seats: {counts[0]}`")
+        expected = f"{file.game} is for {describe_range(counts)} players: write `seats: {counts[0]}`"
+        raise SpecError(f"seats: found {file.seats}, {expected}")
     load_game(file.game).setup(file.options, file.seats)
 
 

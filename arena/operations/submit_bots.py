@@ -145,7 +145,7 @@ class _SubmissionRun:
         self.trials = Trials(request)
         self._bots, self._request, self._handed_in = self.trials.bots, request, read_clock()
         late, jump_s = self.trials.lateness(self._handed_in.at), self._bots.jump_s(self._handed_in)
-        self.late = f"handed in {late}; it counts from the next run at whose time it is not late" if late else ""
+        self.late = f"handed in {late}; it plays from the next run for which it is in time" if late else ""
         self.jump = f"the clock jumped by {jump_s:+.0f} s since the last hand-in" if abs(jump_s) > JUMP_S else ""
         self._replaces = request.replace or request.authors is not None
         self._listed_before = {bot.digest for bot in self._bots.submissions()}

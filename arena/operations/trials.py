@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.bundled import find_tournament
 from arena.conformance.check import CheckPlan, CheckStep, StepFailed, StepVerdict, TrialTable, check_bot, check_draws
 from arena.errors import SpecError
-from arena.games import DEFAULT_GAME, load_game
+from arena.games import DEFAULT_GAME, family_names, load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
 from arena.league.schedule import Job, jobs
@@ -103,6 +103,8 @@ class Trials:
             return (game,)
         with naming_option(f"{bot.name}: games"):
             for game in bot.manifest.games:
+                if game in family_names():
+                    raise SpecError(f"{game} has many games: say which by --game {game}:NAME")
                 load_game(game)
         return tuple(dict.fromkeys(bot.manifest.games))
 

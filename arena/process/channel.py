@@ -440,7 +440,8 @@ class ProcessChannel(Channel):
         """
         ending = self._wait_for_end(_CRASH_S) or "closed its stdin or stdout while still running"
         self._drain_stderr()
-        hint = self._group.hint_on(self.stderr()) or (self.stderr() and "see the bot's stderr") or "it wrote nothing to stderr"
+        written = self.stderr()
+        hint = self._group.hint_on(written) or ("see the bot's stderr" if written else "it wrote nothing to stderr")
         return judge(self._process.evidence(ending), hint, is_last=self._is_last)
 
     def _overlong_error(self) -> MalformedReply:

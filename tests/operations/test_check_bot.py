@@ -127,6 +127,12 @@ def test_a_tournament_says_clock_and_limits(golden: Golden) -> None:
         checked(bot(limits={"memory_mib": 200}), tournament="cup.yaml")
 
 
+def test_a_bot_of_a_family_of_games_needs_one_of_them() -> None:
+    """The manifest of an engine names the family alone; nothing is imported to say which option is missing."""
+    with pytest.raises(SpecError, match="mine: games: openspiel has many games: say which by --game openspiel:NAME"):
+        checked(bot(games=["openspiel"]))
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
