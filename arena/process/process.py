@@ -28,8 +28,8 @@ _KILL_S: Final = 5.0
 """Longest wait for the end of a killed process: one that hangs in the kernel must not stop the referee."""
 _SHELLS_SIGNAL: Final = 128
 """A wrapper ends with 128 + n when what it wraps was ended by signal n, as shells do."""
-_COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
-"""Fields of /proc/PID/status, in KiB."""
+_COUNTED: Final = (b"\nVmRSS:", b"\nVmPTE:", b"\nVmSwap:")
+"""Fields of /proc/PID/status, in KiB, at the start of a line: a bot may call itself "VmRSS: 0" in the first line."""
 _STOPPED: Final = {b"T", b"Z", b"X"}
 """States of threads in /proc/PID/stat: stopped (T), ended (Z, X)."""
 

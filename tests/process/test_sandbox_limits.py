@@ -31,6 +31,7 @@ SCRATCH = msgspec.structs.replace(BOT, scratch_mib=1)
 CROWD = msgspec.structs.replace(FORKING, tasks=64, memory_mib=512)
 SPEAK = "print(input(), flush=True)\n"
 
+NAMED = "import ctypes\nctypes.CDLL(None).prctl(15, b'VmRSS: 0 ', 0, 0, 0)\nx = bytearray(b'x') * (160 << 20)\n"
 BETWEEN = "x = bytearray(b'x') * (160 << 20)\n"
 SOCKETS = """
 import os, socket
@@ -76,8 +77,8 @@ def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("hog", "is_forking"),
-    [(BETWEEN, False), (SOCKETS, True), (CONNECTIONS, True)],
-    ids=["between", "sockets", "unaccepted"],
+    [(BETWEEN, False), (NAMED, False), (SOCKETS, True), (CONNECTIONS, True)],
+    ids=["between", "named", "sockets", "unaccepted"],
 )
 def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forking: bool) -> None:
     """Any kind of memory counts, and the bot gets little more than its limit."""
