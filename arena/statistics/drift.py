@@ -9,7 +9,8 @@ asked: for a trend, by the slope
 
 with t the time from 0 (first block) to 1 (last one) and y the score of a block; and for anything else, by the sums S of
 y_b - y_p over each tenth of the blocks: X^2 = S' C^-1 S with C their covariance, on as many degrees of freedom as C has
-(9 where each tenth has its share of each pairing, because the ten sums add up to 0). These are the stratified
+(9 where each tenth has its share of each pairing, because the ten sums add up to 0), but for directions of far less
+variance than others. These are the stratified
 (Cochran-Mantel-Haenszel) tests of correlation and of equal mean scores.
 """
 
@@ -32,6 +33,9 @@ LEAST_UNUSUAL: Final = 10
 """Blocks whose score is not the most frequent one of their pairing. With fewer, X^2 can take too few values for the
 chi-squared distribution: with 4 of 50, p is below 1 % in 2 % of all orders; from 10 on, in 1.3 % at most."""
 _NO_VARIANCE: Final = 1e-9
+_LEAST_VARIANCE: Final = 0.1
+"""The part of the largest variance of a sum of tenths that another one has at least to be tested. A smaller one follows
+from few blocks, of which a single one can decide: where a pairing ends soon after a tenth began."""
 
 
 class Drift(msgspec.Struct, frozen=True):
@@ -97,6 +101,6 @@ def _chi_square_of_tenths(residuals: Floats, strata: Indices, variances: Floats,
     weighted = counts * (variances / np.maximum(1, sizes))[:, None]
     covariance = np.diag(counts.T @ variances) - weighted.T @ counts
     values, vectors = np.linalg.eigh(covariance)
-    is_free = values > _NO_VARIANCE * variances.max() * len(residuals)
+    is_free = values > max(_NO_VARIANCE * variances.max() * len(residuals), _LEAST_VARIANCE * values[-1])
     parts = sums @ vectors[:, is_free]
     return float((parts**2 / values[is_free]).sum()), int(is_free.sum())
