@@ -57,7 +57,7 @@ _BY_SEAT: Final = tuple(
         ("player", "players", "the player of the seat"),
         ("rank", "ranks", "number of others that came out better, less is better; equal ranks are a tie"),
         ("score", "scores", "points of the game, more is better; nothing after a forfeit"),
-        ("luck", "luck", "luck in payoff, of which 1 is a win and -1 a loss; nothing if none was measured"),
+        ("luck", "luck", "luck in payoff, of which 1 is a win and 0 a loss; nothing if none was measured"),
         ("moves", "moves", "number of decisions"),
         ("time_us", "time_us", "microseconds of all decisions, of the kind (CPU or wall) that decides"),
         ("slowest_us", "slowest_us", "the same of the slowest decision"),
