@@ -43,6 +43,7 @@ _ELO: Final = (0.0, 10.0)
 """H0 and H1 of the LLR, in normalised Elo."""
 _TINY: Final = "1e-300"
 """The errors that fastchess allows in its test, so that it never stops."""
+_HASH_MIB: Final = 16
 _MOVE_MS: Final = 60_000
 _MEMORY_MIB: Final = 8192
 """Debian's ethereal-chess keeps 7 MB of address space for each move."""
@@ -84,11 +85,10 @@ class Numbers(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """The settings of both programs: commands of the engines, limits (`nodes=500`), MiB of hash, games at once."""
+    """The settings of both programs: commands of the engines, limits (`nodes=500`), and games at once."""
 
     engines: tuple[str, ...]
     limits: tuple[str, ...]
-    hash_mib: int
     workers: int
 
 
@@ -188,8 +188,9 @@ class ArenaSide:
     def __init__(self, folder: Path, contest: Contest, book: Path) -> None:
         players = []
         for name, engine, limit in zip(_NAMES, contest.engines, contest.limits, strict=True):
-            write_engine(folder / name, name, "uci", (engine,))
-            words = [f"--go={limit.replace('=', ' ')}", f"Hash={contest.hash_mib}"]
+            if not (folder / name).exists():
+                write_engine(folder / name, name, "uci", (engine,))
+            words = [f"--go={limit.replace('=', ' ')}", f"Hash={_HASH_MIB}"]
             players.append({"bot": str(folder / name), "name": name, "arguments": words})
         self._workers, self._results, self._content = contest.workers, folder / "results", {
             "name": _LEAGUE, "game": _GAME, "players": players, "chunk_blocks": 1, "options": {"openings": str(book)},
@@ -204,7 +205,9 @@ class ArenaSide:
         return time.perf_counter() - start_s
 
     def games(self) -> list[Game]:
-        """Return the games in order of play: in pairs, A has White first."""
+        """Return the games so far in order of play: in pairs, A has White first."""
+        if not self._results.exists():
+            return []
         with open_store(self._results) as store:
             matches = list(store.matches(load_league(store, _LEAGUE).blocks))
         blocks: dict[int, list[Game]] = {}
@@ -217,12 +220,13 @@ class FastchessSide:
     """A tournament of fastchess that goes on from its saved state part by part, with the openings of arena's league."""
 
     def __init__(self, folder: Path, contest: Contest, program: str) -> None:
-        self._folder, self._program, self._workers, self.output = folder, program, contest.workers, ""
+        self._folder, self._program, self._workers = folder, program, contest.workers
+        self._printed = folder / "printed.txt"
         self._options = list[str]()
         for name, engine, limit in zip(_NAMES, contest.engines, contest.limits, strict=True):
             command, _, words = engine.partition(" ")
             self._options += ["-engine", f"cmd={command}", f"name={name}", limit] + [f"args={words}"] * bool(words)
-        self._options += ["-each", "restart=on", "option.Threads=1", f"option.Hash={contest.hash_mib}"]
+        self._options += ["-each", "restart=on", "option.Threads=1", f"option.Hash={_HASH_MIB}"]
 
     def play(self, openings: Iterable[str]) -> float:
         """Play until each opening was played by both colours; return the seconds."""
@@ -240,12 +244,20 @@ class FastchessSide:
         command = [self._program, *words, "-rounds", str(len(fens))]
         run = subprocess.run(command, check=False, cwd=self._folder, stdout=subprocess.PIPE, text=True)
         assert run.returncode == 0, run.stdout
-        self.output += run.stdout
+        with self._printed.open("a", encoding="utf-8") as printed:
+            printed.write(run.stdout)
         return time.perf_counter() - start_s
 
     def games(self) -> list[Game]:
         """Return the games so far."""
-        return fastchess_games((self._folder / "games.pgn").read_text(encoding="utf-8"), self.output)
+        if not self._printed.exists():
+            return []
+        return fastchess_games((self._folder / "games.pgn").read_text(encoding="utf-8"), self.printed)
+
+    @property
+    def printed(self) -> str:
+        """All that fastchess has printed."""
+        return self._printed.read_text(encoding="utf-8")
 
 
 def report(
@@ -258,7 +270,7 @@ def report(
         ("games", *(str(len(games)) for games in (own, others))),
         ("the same in both, move by move", str(same), str(same)),
         ("no two alike", *(str(len(set(games))) for games in (own, others))),
-        ("moves", *(str(sum(len(game.moves) for game in games)) for games in (own, others))),
+        ("moves", *(str(_moves_of(games)) for games in (own, others))),
     ]
     endings = [Counter(game.ending for game in games) for games in (own, others)]
     rows += [(rule, *(str(count[rule]) for count in endings)) for rule in sorted(endings[0] | endings[1])]
@@ -282,33 +294,40 @@ def report(
 @click.option("--limit", "limits", multiple=True, default=("nodes=5000",), help="nodes=N or depth=N; one, or one each.")
 @click.option("--games", default=1000, help="An even number.")
 @click.option("--parts", default=10, help="In which both programs take turns.")
-@click.option("--hash", "hash_mib", default=16, help="MiB.")
 @click.option("--workers", default=1, help="Games at once.")
+@click.option("--folder", type=click.Path(exists=True, path_type=Path), help="To keep all; goes on with what is there.")
 @click.option("--book", default=None, type=click.Path(exists=True, path_type=Path), help="By default chess.pgn.")
 def main(
-    fastchess: str, engines: tuple[str, ...], limits: tuple[str, ...], games: int, parts: int, hash_mib: int,
-    workers: int, book: Path | None,
+    fastchess: str, engines: tuple[str, ...], limits: tuple[str, ...], games: int, parts: int,
+    workers: int, folder: Path | None, book: Path | None,
 ) -> None:  # fmt: skip
     """Play the same games under both programs and compare them."""
-    contest = Contest(engines, limits * 2 if len(limits) == 1 else limits, hash_mib, workers)
-    with tempfile.TemporaryDirectory(prefix="arena-beside-") as name:
-        folder = Path(name)
-        epd = folder / "book.epd"
-        fens = positions(book or bundled_folder("tournaments") / "chess.pgn")
-        epd.write_text("".join(f"{fen}\n" for fen in fens), encoding="ascii")
-        sides = ArenaSide(folder, contest, epd), FastchessSide(folder, contest, fastchess)
-        times, moves = (list[float](), list[float]()), [0, 0]
+    contest = Contest(engines, limits * 2 if len(limits) == 1 else limits, workers)
+    with tempfile.TemporaryDirectory(prefix="arena-beside-") as scratch:
+        place = Path(scratch) if folder is None else folder.absolute()
+        epd = place / "book.epd"
+        if not epd.exists():
+            fens = positions(book or bundled_folder("tournaments") / "chess.pgn")
+            epd.write_text("".join(f"{fen}\n" for fen in fens), encoding="ascii")
+        sides = ArenaSide(place, contest, epd), FastchessSide(place, contest, fastchess)
+        times, played = (list[float](), list[float]()), (sides[0].games(), sides[1].games())
         for part in range(1, parts + 1):
             pairs = games // 2 * part // parts
+            if len(played[1]) >= 2 * pairs:
+                continue
             seconds = sides[0].play(pairs), sides[1].play([game.start for game in sides[0].games()[::2]])
-            games_of = own, others = [side.games() for side in sides]
+            earlier, played = played, (sides[0].games(), sides[1].games())
             for side, took_s in enumerate(seconds):
-                played = sum(len(game.moves) for game in games_of[side])
-                times[side].append(1000 * took_s * workers / (played - moves[side]))
-                moves[side] = played
+                moves = _moves_of(played[side]) - _moves_of(earlier[side])
+                times[side].append(1000 * took_s * workers / moves)
             print(f"part {part} of {parts}: {seconds[0]:.0f} s, {seconds[1]:.0f} s", flush=True)
-            print(report(own, others, fastchess_numbers(sides[1].output), times), flush=True)
-    sys.exit(1 if differences(own, others) else 0)
+            print(report(*played, fastchess_numbers(sides[1].printed), times), flush=True)
+    sys.exit(1 if differences(*played) else 0)
+
+
+def _moves_of(games: Sequence[Game]) -> int:
+    """Return the number of moves of all games."""
+    return sum(len(game.moves) for game in games)
 
 
 if __name__ == "__main__":

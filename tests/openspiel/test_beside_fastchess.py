@@ -9,6 +9,7 @@ from pathlib import Path
 import beside_fastchess as beside
 import pytest
 
+from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Decision
 
@@ -54,6 +55,13 @@ def test_moves_are_legal_and_ends_are_those_of_the_rules(games: list[beside.Game
             actions = {action.move: action for action in rules.legal(state, seat) or ()}
             state = rules.apply(state, {seat: actions[move]})
         assert rules.describe(state).startswith(f"the game is over: {game.ending}\n")
+
+
+@pytest.mark.parametrize("board", ["4k3/8/8/8/1B6/4B3/8/2B1K3", "4kb2/8/8/8/8/4B3/8/2B1K3"])
+def test_bishops_on_squares_of_one_colour(board: str) -> None:
+    """OpenSpiel's draw whatever their number, as docs/compared.md says; fastchess goes on with more than two."""
+    with pytest.raises(SpecError, match="the game is over"):
+        load_game("openspiel:chess").setup({"opening": {"start": f"{board} w - - 0 1"}}, 2)
 
 
 def test_the_numbers_are_those_that_fastchess_printed(games: list[beside.Game]) -> None:
@@ -103,7 +111,9 @@ def test_games_of_arena_are_read(tmp_path: Path) -> None:
     book.write_text(f"{start}\n")
     engine.write_text(HEART.read_text().replace("Skill Level", "Hash"))
     engine.chmod(0o755)
-    league = beside.ArenaSide(tmp_path, beside.Contest((str(engine),) * 2, ("nodes=5",) * 2, 1, 1), book)
+    contest = beside.Contest((str(engine),) * 2, ("nodes=5",) * 2, 1)
+    assert beside.ArenaSide(tmp_path, contest, book).games() == []
+    league = beside.ArenaSide(tmp_path, contest, book)  # goes on with what is there
 
     for pairs in (1, 2):
         league.play(pairs)
