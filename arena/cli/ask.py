@@ -6,6 +6,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
+from arena.cli.edge import print_text
 from arena.cli.options import page_width, requesting
 from arena.errors import SpecError
 from arena.operations.ask_bot import AskBot, RequestDue, ask_bot, play_on
@@ -52,7 +53,7 @@ def ask_or_play_on(request: AskBot, *, is_played_on: bool, wait: bool) -> int:
         lines = detail_lines(comparison.record, comparison.seat, step, answers)
     else:
         lines = difference_lines(answers, len(comparison.steps), page_width())
-    click.echo("\n".join(lines))
+    print_text("\n".join(lines))
     if step is None and not comparison.is_same and answers:
         first = next((answer.step for answer in answers if not answer.is_same), answers[-1].step)
         click.echo(
@@ -65,7 +66,7 @@ def _play_on(request: AskBot) -> int:
     """Print the match from the step on, and both results; return exit code 0."""
     outcome = play_on(request)
     for line in transcript(outcome.continuation, every_state=False, start=request.step or 1):
-        click.echo(line)
+        print_text(line)
     instead = f"from step {request.step} on with {outcome.bot} as {outcome.player}"
     click.echo(f"as it was: {result_line(outcome.record)}\n{instead}: {result_line(outcome.continuation)}")
     return 0

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from arena.cli.completion import complete_bot, complete_league
-from arena.cli.edge import show_events
+from arena.cli.edge import print_text, show_events
 from arena.cli.options import WORKERS, format_option, page_width, requesting
 from arena.errors import SpecError
 from arena.operations.coach_league import CoachLeague, coach_league
@@ -56,4 +56,4 @@ def coach(request: CoachLeague, *, match: str | None, player: str | None, form: 
         click.echo(msgspec.json.encode(coaching_data(coaching.record, coaching.judgement, coaching.seats)))
         return
     for line in coaching_lines(coaching.record, coaching.judgement, coaching.seats, style, coaching.others):
-        click.echo(line)
+        print_text(line)

@@ -25,7 +25,7 @@ import click
 
 from arena.errors import ArenaError, Interrupted, MachineFault, SpecError
 from arena.process.shortage import SHORTAGES, as_shortage
-from arena.text import shorten
+from arena.text import printable, shorten
 
 if TYPE_CHECKING:
     from arena.operations.events import Event, OnEvent, Progress
@@ -102,6 +102,11 @@ def close_streams(exit_code: int) -> int:
 def keep_owner_rights() -> None:
     """Set the umask so that the owner has all rights on new files and folders, whatever the umask was."""
     os.umask(os.umask(_OTHERS_RIGHTS) & _OTHERS_RIGHTS)
+
+
+def print_text(text: str) -> None:
+    """Print text that may have come from others; characters that a terminal obeys are escaped."""
+    click.echo(printable(text, keep="\n\t"))
 
 
 def print_error(text: str) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.bundled import bundled_folder, list_tournaments
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
-from arena.cli.edge import show_events
+from arena.cli.edge import print_text, show_events
 from arena.cli.options import FILE_PATH, columns_option, format_option, page_width, requesting
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
@@ -88,13 +88,13 @@ def status(request: ReadStatus) -> None:
     stored = read_status(request)
     for entry in stored.leagues:
         state, tournament = entry.state, entry.state.tournament
-        click.echo(
+        print_text(
             f"{tournament.name}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}"
         )
         is_secret = tournament.seed is None
         luck = secret_descriptions(entry.secrets) if is_secret else [luck_description(luck_origin(tournament))]
         for sentence in (*luck, *state.news, *map(_share, entry.machines)):
-            click.echo(f"  {sentence}")
+            print_text(f"  {sentence}")
     click.echo(f"history: {stored.history}")
     if stored.damage:
         raise DamagedStore("\n".join(stored.damage))

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
+from arena.cli.edge import print_text
 from arena.cli.options import FILE_PATH, requesting
 from arena.cli.terminal import is_interactive, replay_in_terminal
 from arena.errors import SpecError
@@ -102,7 +103,7 @@ def show(
         _require_players(record, private)
         _write_page(match_page(record, match.block, origin=origin, private=private), html, is_opened=is_opened)
     if step is not None and svg is None:
-        click.echo("\n".join(step_lines(record, _require_step(record, step))))
+        print_text("\n".join(step_lines(record, _require_step(record, step))))
         return
     remarks: Mapping[int, str] = {}
     if has_mistakes:
@@ -112,7 +113,7 @@ def show(
         replay_in_terminal([*scenes(record, remarks)], title, record.players)
         return
     for line in _match_lines(match, origin, remarks, states=states, times=times):
-        click.echo(line)
+        print_text(line)
 
 
 def _print_lines(request: ReadSeat, *, raw: bool) -> None:
@@ -123,7 +124,7 @@ def _print_lines(request: ReadSeat, *, raw: bool) -> None:
         click.echo(lines_of(record)[seat].for_bot(last), nl=False)
         return
     for line in dialogue_lines(record, seat, request.step):
-        click.echo(line)
+        print_text(line)
 
 
 def _match_lines(

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from arena.cli.completion import complete_league
-from arena.cli.edge import show_events
+from arena.cli.edge import print_text, show_events
 from arena.cli.options import WORKERS, requesting
 from arena.errors import CheckFailed
 from arena.operations.events import Event
@@ -72,9 +72,9 @@ def verify(request: VerifyLeagues) -> None:
         if isinstance(event, Found):
             problems += event.is_problem
             if not event.is_problem:
-                click.echo(event.sentence)
+                print_text(event.sentence)
             elif problems <= _PROBLEMS_SHOWN:
-                click.echo(f"PROBLEM {event.sentence}")
+                print_text(f"PROBLEM {event.sentence}")
 
     with show_events(print_finding, lambda step: f"{step.task}: {step.counts.words()}") as on:
         verify_leagues(request, on)

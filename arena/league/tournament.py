@@ -16,12 +16,12 @@ from msgspec import UNSET, Meta, UnsetType
 from arena.errors import SpecError
 from arena.games import family_names, known_names, load_game, plugin_package
 from arena.league.openings import Openings, take_openings
-from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
+from arena.league.schedules.settings import MOST_BLOCKS, Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
 from arena.plugins import Package
 from arena.process.limits import Limits, negotiate
-from arena.process.manifest import BotSpec, CommandWord, Name
+from arena.process.manifest import BotSpec, CommandWord, Name, single_line_rule
 from arena.standings.ratings import RatingSettings, validate
 from arena.text import describe_range, join_words, printable, unknown
 from arena.yaml_file import read_yaml
@@ -32,6 +32,13 @@ TOURNAMENT_FILE_LIMIT: Final = 256 << 10
 log: Final = logging.getLogger("arena.league")
 DEFAULT_SEATS: Final = 2
 """Seats of a match by default, and so matches of a block: one for each rotation of the players."""
+_MOST_PLAYERS: Final = 10_000
+_MOST_IN_CYCLES: Final = 1000
+"""The most players of a tournament; fewer where everybody meets everybody, half a million pairings."""
+
+
+_StoredName = Annotated[str, single_line_rule(200)]
+"""The name of a league or player; arena joins it from names and versions of bots where the user gives none."""
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,10 +83,10 @@ class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
     either. `cluster`: the machines that play, in place of `workers` here.
     """
 
-    name: str
+    name: _StoredName
     game: str
     options: dict[str, Any] = {}
-    seats: int = DEFAULT_SEATS
+    seats: Annotated[int, Meta(ge=1)] = DEFAULT_SEATS
     chunk_blocks: Count = 20
     clock: ClockSettings = ClockSettings()
     limits: Limits = Limits()
@@ -131,7 +138,7 @@ class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_f
 class Player(msgspec.Struct, frozen=True):
     """A bot with its arguments in one tournament, under the name the table shows."""
 
-    name: str
+    name: _StoredName
     bot: BotSpec
     arguments: tuple[str, ...] = ()
 
@@ -151,7 +158,7 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
 
     players: tuple[Player, ...]
     seed: str | None
-    cycles: int
+    cycles: Annotated[int, Meta(ge=0, le=MOST_BLOCKS)]
     schedule: Schedule = RoundRobin()
     commitments: tuple[str, ...] = ()
     rules: str = ""
@@ -289,14 +296,9 @@ def _tournament_of(
     require_table(file)
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
-    if len(entries) < file.seats:
-        what = "a tournament needs" if file.seats == DEFAULT_SEATS else f"tables of {file.seats} seats need"
-        raise SpecError(f"players: found {len(entries)}, {what} at least {file.seats}")
     players = tuple(_player_of(index, entry, file, bot_of) for index, entry in enumerate(entries))
-    _check_names(players)
-    names = [player.name for player in players]
-    validate(file.rating, names)
     cycles = file.cycles or file.blocks_per_pairing
+    schedule = _schedule_of(file, players, file.schedule, cycles)
     taken_over: dict[str, Any] = {key: getattr(file, key) for key in LeagueSettings.__struct_fields__}
     return Tournament(
         players=players,
@@ -306,9 +308,32 @@ def _tournament_of(
         package=plugin_package(file.game) or UNSET,
         book=book,
         takes_new=any(entry.submitted for entry in file.entries),
-        schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
+        schedule=schedule,
         **taken_over,
     )
+
+
+def decode_tournament(text: bytes) -> Tournament:
+    """Decode a stored tournament. MsgspecError or SpecError if no file can have given it."""
+    tournament = msgspec.json.decode(text, type=Tournament)
+    _schedule_of(tournament, tournament.players, tournament.schedule, tournament.cycles or None)
+    return tournament
+
+
+def _schedule_of(
+    settings: LeagueSettings, players: tuple[Player, ...], schedule: Schedule, cycles: int | None
+) -> Schedule:
+    """Return the schedule with its defaults. SpecError if these players cannot play it or be rated."""
+    seats = settings.seats
+    if len(players) < seats:
+        what = "a tournament needs" if seats == DEFAULT_SEATS else f"tables of {seats} seats need"
+        raise SpecError(f"players: found {len(players)}, {what} at least {seats}")
+    if len(players) > (most := _MOST_PLAYERS if cycles is None else _MOST_IN_CYCLES):
+        raise SpecError(f"players: found {len(players)}, expected at most {most}; swiss and knockout take more")
+    _check_names(players)
+    names = [player.name for player in players]
+    validate(settings.rating, names)
+    return with_defaults(schedule, players=names, seats=seats, cycles=cycles)
 
 
 def require_table(file: TournamentFile) -> None:

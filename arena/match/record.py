@@ -334,7 +334,7 @@ def unpack(packed: bytes) -> MatchRecord:
     try:
         record = decode_record(text)
         return _join_stderr(record, _texts_of(stderr)) if stderr else record
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(f"the stored bytes are no record of a match: {error}") from None
 
 

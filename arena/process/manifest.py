@@ -75,7 +75,7 @@ def source_size_limit() -> int:
     return int(text) << 20
 
 
-def _single_line_rule(most: int) -> Meta:
+def single_line_rule(most: int) -> Meta:
     """Return the constraint on a text of one line, of at most `most` characters that print."""
     shape = rf"^[^{_CONTROLS}]{{0,{most}}}\Z"
     return Meta(pattern=shape, description=f"text of one line, at most {most} characters that print")
@@ -88,8 +88,8 @@ def _text_rule(length: str, least: int, most: int) -> Meta:
 
 
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIPTION)]
-SingleLine = Annotated[str, _single_line_rule(100)]
-Version = Annotated[str, _single_line_rule(40)]
+SingleLine = Annotated[str, single_line_rule(100)]
+Version = Annotated[str, single_line_rule(40)]
 CommandWord = Annotated[str, _text_rule("1 to", 1, 4096)]
 Words = Annotated[
     tuple[CommandWord, ...],

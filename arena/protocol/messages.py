@@ -23,6 +23,7 @@ EVALUATE: Final = "evaluate"
 """The capability of an analyst; it is offered where a match is judged, and at the end of the conformance check."""
 
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Milliseconds = Annotated[float, Meta(ge=0, le=1e12)]
 Payoff = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -64,11 +65,11 @@ class ClockTerms(msgspec.Struct, frozen=True):
     """
 
     decides: Literal["cpu", "wall"]
-    move_ms: float
-    bank_ms: float
-    wall_ms: float
-    idle_ms: float | UnsetType = UNSET
-    increment_ms: float | UnsetType = UNSET
+    move_ms: Milliseconds
+    bank_ms: Milliseconds
+    wall_ms: Milliseconds
+    idle_ms: Milliseconds | UnsetType = UNSET
+    increment_ms: Milliseconds | UnsetType = UNSET
 
 
 class MatchStart(Message, frozen=True, tag="match_start"):

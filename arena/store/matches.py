@@ -21,7 +21,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.games.api import BOOK
 from arena.league.history import EndedRun, ended_run
 from arena.league.openings import LIMIT, read_openings
-from arena.league.tournament import Tournament, without_machine_settings
+from arena.league.tournament import Tournament, decode_tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks
@@ -114,7 +114,7 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}{advice}')
         text, digest = stored[0]
         try:
-            tournament = msgspec.json.decode(text, type=Tournament)
+            tournament = decode_tournament(text)
         except rows.UNREADABLE as error:
             raise self._edited_error(name, f" ({error})") from None
         if sha256(text).hexdigest() != digest or tournament.name != name:
@@ -169,7 +169,7 @@ class MatchStore:
         for place, (number, ended_at, text, standings, digest) in enumerate(self._read(query, league), start=1):
             try:
                 content = b"\n".join((ended_at.encode(), text, standings))
-                tournament = msgspec.json.decode(text, type=Tournament)
+                tournament = decode_tournament(text)
                 ended_run(number, ended_at, standings, tournament, None)
                 is_sound = (number, tournament.name, digest) == (place, league, sha256(content).hexdigest())
             except rows.UNREADABLE:
@@ -205,7 +205,8 @@ class MatchStore:
 
         A bot that was withdrawn has no version.
         """
-        query = "SELECT hand_in.name, at, version, digest FROM hand_in LEFT JOIN bot USING (digest) ORDER BY at"
+        columns = "hand_in.name, CAST(at AS TEXT), version, digest"
+        query = f"SELECT {columns} FROM hand_in LEFT JOIN bot USING (digest) ORDER BY at"  # noqa: S608 - our own text
         return self._read(query)
 
     def tournaments(self, league: str) -> list[Tournament]:

@@ -14,7 +14,7 @@ from zlib import crc32
 
 import msgspec
 
-from arena.errors import DamagedStore
+from arena.errors import DamagedStore, SpecError
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import join_packed, split_packed, without_stderr
 from arena.match.results import canonical_ranks
@@ -43,7 +43,10 @@ _MACHINES: Final = (
     " JOIN machine m ON m.id = o.machine WHERE p.key = ? AND o.block < ? GROUP BY m.id"
 )
 
-UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
+UNREADABLE: Final = (
+    *(SpecError, msgspec.MsgspecError, TypeError, ValueError),
+    *(ArithmeticError, AttributeError, RecursionError),
+)
 """The errors of reading a value that was changed: in its form, its bytes or its type."""
 WHOLE: Final = 1 << 62
 """An end of block numbers beyond all blocks of a pairing."""

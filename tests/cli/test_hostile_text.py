@@ -2,12 +2,14 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cli_arena import Said, Terminal
 from support.hostile_manifests import HOSTILE
-from support.tampering import opened
+from support.tampering import edit_record, opened
 
 pytestmark = pytest.mark.process
 ESCAPE = "\x1b]0;pwn\x07"
@@ -119,6 +121,31 @@ def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
     assert is_safe(run)
     assert [line for line, found in said.items() if found.code] == []
     assert "one line and another" in terminal.arena("bots").out or "shouter" not in terminal.arena("bots").out
+
+
+def test_a_folder_that_somebody_sends_prints(terminal: Terminal) -> None:
+    """Records, hand-ins and secrets with escapes, whose digests fit; a clock that no number of microseconds holds."""
+    terminal.league("random", "random")
+    first, second = [line.split()[0] for line in terminal.arena("league matches test").out.splitlines()[-2:]]
+
+    def forge(record: Any) -> None:
+        record.update(seed=ESCAPE, game=ESCAPE)
+        record["seats"][0]["stderr"] = [[0, ESCAPE]]
+
+    slow: Callable[[Any], object] = lambda record: record["clock"].update(move_ms=1e308)  # noqa: E731
+    forgeries = {first: forge, second: slow}
+    for match, change in forgeries.items():
+        _, block, rotation = match.split("-")
+        edit_record(terminal.results, f"(block, rotation) = ({block}, {rotation})", change)
+    with opened(terminal.results) as connection:
+        connection.execute("UPDATE secret SET origin = ?", (ESCAPE,))
+        connection.execute("INSERT INTO hand_in VALUES ('p0', x'1b5b', ?)", ("a" * 64,))
+
+    lines = ["league status", "verify", f"show {first}", f"show {first} --times", f"show {second} --times"]
+    said = {line: terminal.arena(line) for line in [*lines, "site build --to site --matches none"]}
+
+    assert [line for line, found in said.items() if not is_safe(found)] == []
+    assert [found.code for found in said.values()] == [0, 1, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 import functools
 import sqlite3
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,6 +200,33 @@ def test_an_edited_tournament_is_never_used(tmp_path: Path, edit: str) -> None:
             store.league(name)
         store.save_league(tournament(name=name))
         assert store.league(name).cycles == 4
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda league: league["players"][0].update(name="bob"),
+        lambda league: league["players"][0].update(name="\x1b[2J"),
+        lambda league: league.update(players=[{**league["players"][0], "name": f"p{n}"} for n in range(1001)]),
+        lambda league: league.update(cycles=-4),
+        lambda league: league.update(cycles=10**25),
+        lambda league: league.update(seats=0),
+        lambda league: league.update(seats=9),
+        lambda league: league["rating"].update(sigma=-1.0),
+        lambda league: league["options"].update(deep=5),
+    ],
+)
+def test_a_tournament_that_no_file_gives_is_refused(tmp_path: Path, forge: Callable[[Any], object]) -> None:
+    """It has the digest of its bytes, as somebody who sends a folder computes it."""
+    with writing(tmp_path) as store:
+        store.save_league(tournament())
+        ((text,),) = store._connection.execute("SELECT tournament FROM league").fetchall()
+        forge(league := msgspec.json.decode(text))
+        made = msgspec.json.encode(league).replace(b'"deep":5', b'"deep":' + b"[" * 5000 + b"]" * 5000)
+        store._connection.execute("UPDATE league SET tournament = ?, digest = ?", (made, sha256(made).hexdigest()))
+
+        with pytest.raises(DamagedStore, match="the stored tournament is not what was saved"):
+            store.league("test")
 
 
 def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from arena.errors import SpecError
 from arena.text import unknown
 
-Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+MOST_BLOCKS: Final = 10_000_000
+Count = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
 Likelihood = Annotated[float, Meta(gt=0.5, lt=1)]
 
 DEFAULT_LIKELIHOOD: Final = 0.95
