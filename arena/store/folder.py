@@ -8,7 +8,7 @@ from typing import Final
 
 from arena.errors import MachineFault, SpecError
 from arena.process.scratch import ENDING, scratch_folder
-from arena.store import database
+from arena.store import database, files
 from arena.store.homes import sync_all
 from arena.store.matches import MatchStore
 from arena.store.secrets import FOLDER
@@ -43,7 +43,8 @@ def open_store_for_writing(results: Path) -> Iterator[MatchStore]:
 def copy_folder(results: Path, out: Path, *, with_secrets: bool) -> None:
     """Copy a results folder as it is at one moment to the new folder `out`, which is there whole or not at all.
 
-    SpecError if `out` exists, or nothing is stored. MachineFault if a file cannot be copied.
+    SpecError if `out` exists, or nothing is stored. DamagedStore for a link in the place of a folder, MachineFault if a
+    file cannot be copied.
     """
     if out.exists():
         raise SpecError(f"{out} exists; choose a new folder")
@@ -54,7 +55,8 @@ def copy_folder(results: Path, out: Path, *, with_secrets: bool) -> None:
             with open_store(results) as store:
                 store.copy(copy)
             for name in (*_FOLDERS, *([FOLDER] if with_secrets else [])):
-                if (results / name).is_dir():  # what the copied matches need was there before they were stored
+                # What the copied matches need was there before they were stored. A link could lead to anything.
+                with contextlib.suppress(FileNotFoundError), files.open_folder(results, name):
                     ignored = shutil.ignore_patterns(f"*{ENDING}", "*.new")
                     shutil.copytree(results / name, copy / name, symlinks=True, ignore=ignored)
             sync_all(copy)

@@ -101,3 +101,14 @@ def test_reading_touches_nothing(
     assert exits <= {"0", "1", "2", "5"}, said
     assert "Traceback" not in said
     assert "TOPSECRET" not in said
+
+
+@pytest.mark.parametrize("name", ["tables", "bots", "coach"])
+def test_a_copy_follows_no_link(tmp_path: Path, template: tuple[Path, str], name: str) -> None:
+    """A folder that leads to one of the reader's would be published."""
+    shutil.copytree(template[0], tmp_path / "sent", ignore=shutil.ignore_patterns(name))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "sent" / name).symlink_to(tmp_path / "mine")
+
+    assert execute(["results", "copy", str(tmp_path / "out"), "--results", str(tmp_path / "sent")]) == 1
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["mine", "sent"]
