@@ -153,7 +153,9 @@ def _explain_os_error(error: OSError) -> tuple[str, int]:
         place = "stdout"
     if error.errno == errno.ENOENT and not Path(place or "").is_absolute() and not _has_working_folder():
         return "error: the folder in which this command was typed does not exist any more", SpecError.exit_code
-    what = f"error: {f'{place}: ' if place else ''}{error.strerror or error or type(error).__name__}"
+    is_of_folder = isinstance(error, shutil.Error) and isinstance(error.args[0], list)
+    reason = error.args[0][0][-1] if is_of_folder else error.strerror or error or type(error).__name__
+    what = f"error: {f'{place}: ' if place else ''}{reason}"
     if error.errno in _MACHINE_ERRNOS:
         return f"{what}; {_MACHINE_ERRNOS[error.errno]}", MachineFault.exit_code
     return what, SpecError.exit_code if place else MachineFault.exit_code

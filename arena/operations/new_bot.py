@@ -111,7 +111,7 @@ def new_bot(request: NewBot) -> NewBotFolder:
         if request.policy is not None:
             write_policy(target, request.policy, request.game, request.options)
         BotStore(request.results, Path("bots")).find(path)
-    except SpecError:
+    except (SpecError, OSError):
         shutil.rmtree(target, ignore_errors=True)
         raise
     files = tuple(sorted(file.name for file in target.iterdir()))

@@ -94,7 +94,7 @@ def _verdict_text(state: State, names: tuple[str, str]) -> str:
         case Verdict.IDENTICAL:
             return f"{new} and {old} play identically: move for move the same in {state.blocks} blocks."
         case Verdict.INCONCLUSIVE:
-            return f"Inconclusive: {state.blocks} blocks rule out neither {low} nor {high} {kind}."
+            return f"Inconclusive: {state.blocks} blocks do not decide between {low} and {high} {kind}."
     return f"Not decided yet between {new} and {old}: {state_line(state)}."
 
 

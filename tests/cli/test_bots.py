@@ -58,6 +58,21 @@ def test_a_new_bot_writes_into_its_folder_only(terminal: Terminal) -> None:
     assert (again.code, "shelf/mine exists already" in again.err) == (2, True)
 
 
+def test_a_full_disk_leaves_no_half_of_a_new_bot(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same command works when there is room again."""
+
+    def copy_first(_source: Path, target: Path, **_options: object) -> None:
+        target.mkdir()
+        raise shutil.Error([("a", "b", "[Errno 28] No space left on device")])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copytree", copy_first)
+        said = terminal.arena("new-bot mine")
+
+    assert (said.code, said.err) == (5, "error: [Errno 28] No space left on device\n")
+    assert terminal.arena("new-bot mine").code == 0
+
+
 @pytest.mark.parametrize("game", bundled_names())
 def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str, golden: Golden) -> None:
     """A tournament against bundled bots, found by its name; one that is there already stays as it is."""

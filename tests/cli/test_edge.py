@@ -4,6 +4,7 @@ import errno
 import multiprocessing.forkserver
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -219,6 +220,7 @@ def aborted(cause: BaseException) -> click.exceptions.Abort:
         (PermissionError(errno.EACCES, "Permission denied", b"there"), 2, "there: Permission denied"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "x"), 2, "x: No such file or directory"),
         (OSError("somebody raised it without a number"), 5, "somebody raised it without a number"),
+        (shutil.Error([("a", "b", "[Errno 28] No space left: 'a' -> 'b'")]), 5, "error: [Errno 28] No space left: 'a'"),
         (OSError(errno.EBADF, "Bad file descriptor"), 4, "a mistake in arena itself"),
         (ZeroDivisionError(), 4, "a mistake in arena itself"),
     ],
