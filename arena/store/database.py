@@ -41,6 +41,7 @@ _DAMAGE_CODES: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _MACHINE_CODES: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
 _FOLDER_CODES: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 """SQLite's primary error codes by cause: another program, damage, the machine, rights. Others count as damage."""
+_FULL_ERRNOS: Final = {errno.ENOSPC, errno.EDQUOT}
 _T = TypeVar("_T")
 log: Final = logging.getLogger("arena.store")
 
@@ -247,9 +248,10 @@ def writer_lock(results: Path) -> Iterator[None]:
         yield
 
 
-def unwritable(results: Path, error: OSError) -> SpecError:
-    """Make the error for a results folder that cannot be written into."""
-    return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
+def unwritable(results: Path, error: OSError) -> SpecError | MachineFault:
+    """Make the error for a results folder that cannot be written into: MachineFault on a full disk."""
+    kind = MachineFault if error.errno in _FULL_ERRNOS else SpecError
+    return kind(f"{results}: {error.strerror}; choose another folder for the results with --results")
 
 
 def _translate(error: sqlite3.Error, path: Path) -> BaseException:

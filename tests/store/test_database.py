@@ -1,5 +1,7 @@
 """The database file: opened by one process or many if it is ours; everything else is named and left as it was."""
 
+import errno
+import os
 import random
 import shutil
 import sqlite3
@@ -15,7 +17,7 @@ from support.golden import Golden
 from support.store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
-from arena.errors import ArenaError, DamagedStore, SpecError
+from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
 from arena.store import database, schema
 
 GARBAGE = random.Random(1).randbytes(5000)
@@ -196,6 +198,18 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path, golden: Golde
     fill(tmp_path, league)
     with reading(tmp_path) as store:
         assert len(list(store.results(counted(league)))) == 120
+
+
+def test_a_disk_without_room_for_a_file_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the disk is full for a row; a disk that cannot be written at all is the user's choice."""
+    for number, kind in ((errno.ENOSPC, MachineFault), (errno.EROFS, SpecError)):
+
+        def fail(*_: object, number: int = number) -> int:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr("arena.store.files.open_file", fail)
+        with pytest.raises(kind, match=os.strerror(number)), database.writer_lock(tmp_path):
+            pass
 
 
 WITHOUT_RIGHTS = """
