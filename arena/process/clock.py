@@ -105,7 +105,8 @@ class MoveClock:
         """Start the clock of another move: set its times and read both clocks."""
         self.budget_s, self.wall_s, self.idle_bank_s = budget_s, wall_s, idle_bank_s
         self.asleep_s = self.cpu_s = self.elapsed_s = self._excused_s = self._pause_start = 0.0
-        self._delay_start: float | None = None
+        # read only when needed if CPU time decides: a move that is answered at once saves this
+        self._delay_start = None if self.decides_cpu else self.delayed()
         self._cpu_start = self.cpu() if cpu_since is None else cpu_since
         self._wall_start = self.wall()
         self._looked_s, self._look_gap_s, self.look_at_s = 0.0, _FIRST_LOOK_S, _FIRST_LOOK_S
@@ -183,7 +184,7 @@ class MoveClock:
 
     def wait_s(self) -> float:
         """Read both clocks; return the longest wait until the next reading. Raises OutOfTime if the time is used up."""
-        if self._delay_start is None:  # read only when needed: a move that is answered at once saves this
+        if self._delay_start is None:
             self._delay_start = self.delayed()
         self.stop()
         left_s = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
@@ -229,7 +230,7 @@ class MoveClock:
         return late
 
     def _delay_s(self) -> float:
-        """Return the seconds for which the bot waited for a core since the first `wait_s` of this move."""
+        """Return the seconds for which the bot waited for a core since `start`, by CPU time since `wait_s`."""
         return 0.0 if self._delay_start is None else self.delayed() - self._delay_start
 
     def _elapsed_undelayed_s(self) -> float:

@@ -49,6 +49,7 @@ class ProcessGroup:
         self._read_cpu = CpuClock(pid)
         self.cpu: Callable[[], float] = self._read_cpu
         self._faults = 0
+        self._delayed_s, self._delays = 0.0, dict[int, dict[str, float]]()
         self._oom_kills, self._refused_starts = oom_kills(), refused_starts()
 
     def pids(self) -> set[int]:
@@ -65,8 +66,16 @@ class ProcessGroup:
         return self._read_cpu.is_running
 
     def delayed_s(self) -> float:
-        """Return the seconds for which the most delayed thread of the bot waited for a core."""
-        return max(map(delayed_s, self.bot_pids()), default=0.0)
+        """Return the seconds for which the bot waited for a core, a sum over its processes and over the times of calls.
+
+        Between two calls the most delayed thread of a process counts; one that ends meanwhile is not seen.
+        """
+        before, self._delays = self._delays, {pid: delays_by_thread(pid) for pid in self.bot_pids()}
+        for pid, delays in self._delays.items():
+            former = before.get(pid, {})
+            waits = (delay_s - former.get(thread, 0.0) for thread, delay_s in delays.items())
+            self._delayed_s += max((*waits, 0.0))
+        return self._delayed_s
 
     def is_asleep(self) -> bool:
         """Return True if no thread of the bot runs, is ready to run, or waits for memory that was swapped out.
@@ -299,9 +308,13 @@ def _split_stat(stat: bytes) -> list[bytes]:
     return stat.rpartition(b")")[2].split()
 
 
-def delayed_s(pid: int) -> float:
-    """Return the seconds for which the most delayed thread of a process waited for a core."""
-    return max(map(delay_in, read_threads(pid, "schedstat")), default=0.0)
+def delays_by_thread(pid: int) -> dict[str, float]:
+    """Return the seconds for which each thread of a process has waited for a core, by thread id; empty if all ended."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - a number, no path
+    except OSError:
+        return {}
+    return {thread: delay_in(read_proc(f"/proc/{pid}/task/{thread}/schedstat")) for thread in threads}
 
 
 _LOOKS: Final = 3

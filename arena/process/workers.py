@@ -390,7 +390,8 @@ def _serve(pipe: "Connection[Any, Any]", level: int) -> None:
 
 
 def _become_worker(parent: _Parent, level: int) -> None:
-    """Set up a worker process: ignore Ctrl-C, end with the parent, log into the pipe."""
+    """Set up a worker process: a session of its own, ignore Ctrl-C, end with the parent, log into the pipe."""
+    os.setsid()  # Linux shares cores out by session: other programs of the user's must not make the referee wait
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: the main process decides what it means
         signal.signal(number, lambda *_: None)

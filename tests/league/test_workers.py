@@ -39,6 +39,14 @@ def test_starts_nothing_before_the_first_batch() -> None:
     assert our_processes() <= before
 
 
+def test_a_worker_shares_its_session_with_nobody() -> None:
+    """Linux shares cores out by session: programs of the user's session must not make a referee wait."""
+    with Workers(2, preload="os") as workers:
+        sessions = [workers.submit(os.getsid, 0) for _ in range(2)]
+
+        assert [session.result(DEADLINE_S) for session in sessions] == workers.pids
+
+
 def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend tries it for all its workers, which rely on that."""
 

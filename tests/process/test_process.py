@@ -11,7 +11,7 @@ from support.waiting import eventually
 
 from arena.process import process
 from arena.process.limits import Limits
-from arena.process.process import ProcessGroup, delayed_s, is_pipe_open, resident_bytes
+from arena.process.process import ProcessGroup, delays_by_thread, is_pipe_open, resident_bytes
 from arena.process.sandbox import sandbox
 from arena.process.sandbox.sandbox import Sandbox, count_files
 
@@ -42,8 +42,25 @@ def test_memory_that_is_touched_counts() -> None:
 def test_who_is_gone_uses_nothing() -> None:
     """A process that has ended between two checks is no error."""
     assert resident_bytes(NOBODY) == 0
-    assert delayed_s(NOBODY) == 0.0
+    assert delays_by_thread(NOBODY) == {}
     assert Group(16, [NOBODY]).limit_violation() == ""
+
+
+def test_the_wait_of_an_engine_counts_beside_an_adapter_that_waited_more_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Waits of processes add up, those of threads do not; an ended thread or a reused id takes nothing back."""
+    waits = {1: {"1": 5.0}, 2: {"2": 0.0, "3": 4.0}}
+    monkeypatch.setattr(process, "delays_by_thread", waits.__getitem__)
+    group = Group(16, [1, 2])
+    before_s, counted_s = group.delayed_s(), []
+    for engine in ({"2": 0.5, "3": 4.25}, {"2": 0.5}, {"2": 0.25}, {"2": 0.5, "3": 1.0}):
+        waits[2] = engine
+        counted_s.append(group.delayed_s() - before_s)
+    waits[1] = {"1": 7.0}
+
+    assert counted_s == [0.5, 0.5, 0.5, 1.5]
+    assert group.delayed_s() - before_s == 3.5
 
 
 @pytest.mark.parametrize(("limit_mib", "is_excess"), [(1, True), (1 << 20, False)])
