@@ -419,7 +419,7 @@ def test_the_table_of_submit_marks_late_bots_and_a_jump(course: Terminal) -> Non
 
     assert table.code == 0, table
     page = " ".join(table.out.split())
-    assert page.count("handed in after hand-ins are closed; it counts from") == 2
+    assert page.count("handed in after hand-ins are closed; it plays from") == 2
     assert page.count("clock jumped by +3600 s") == 2
     texts = [Path("texts", f"{name}.txt").read_text() for name in ("eve", "dan")]
     assert [("hand-ins are closed" in text, "jumped" in text) for text in texts] == [(True, False)] * 2
