@@ -98,10 +98,11 @@ def show(
     match = read_match(replace(request, has_block=has_page))
     record, origin = match.record, match_luck_description(match.record, match.secret)
     if svg is not None:
-        svg.write_text(_picture(record, step), encoding="utf-8")
+        svg.write_text(_picture(match, step), encoding="utf-8")
     if has_page:
         _require_players(record, private)
-        _write_page(match_page(record, match.block, origin=origin, private=private), html, is_opened=is_opened)
+        page = match_page(record, match.block, origin=origin, private=private, league=match.league)
+        _write_page(page, html, is_opened=is_opened)
     if step is not None and svg is None:
         print_text("\n".join(step_lines(record, _require_step(record, step))))
         return
@@ -160,9 +161,10 @@ def _require_step(record: MatchRecord, step: int) -> int:
     return step
 
 
-def _picture(record: MatchRecord, step: int | None) -> str:
+def _picture(match: MatchDetails, step: int | None) -> str:
     """Draw the position after a step, or at the end; SpecError for a match by other rules than this arena's."""
+    record = match.record
     if other := other_rules(record):
         raise SpecError(f"match {record.match}: no picture without a replay: {other}")
     last = len(record.steps) if step is None else _require_step(record, step)
-    return picture_with_names(load_game(record.game), state_before(record, last + 1), record.players)
+    return picture_with_names(load_game(record.game), state_before(record, last + 1), record.players, match.league)

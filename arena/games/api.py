@@ -403,6 +403,11 @@ def points_of(game: Game[S, Any], state: S) -> tuple[tuple[int | Fraction, int |
     return () if points is None else cast("tuple[tuple[int | Fraction, int | Fraction], ...]", points(state))
 
 
+def points_unit_of(game: Game[Any, Any]) -> str:
+    """Return the plural of what the points of the game count, by the optional attribute `points_unit`."""
+    return cast(str, getattr(game, "points_unit", "points"))
+
+
 def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
     """Return options, besides the default ones, under which a new bot is tried: those with other actions or views.
 

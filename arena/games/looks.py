@@ -1,7 +1,7 @@
 """Looks of players: a colour and a shape each, and how pictures refer to them.
 
 Rule: a look belongs to a player. Pages, plots and pictures of a league take it from `looks_of`. A picture of a game
-knows seats only: it writes `seat_colour`, which `paint_seats` turns into the colour of the player in that seat.
+knows seats only: it writes `seat_colour` and `seat_shape`, which `paint_seats` turns into those of the player there.
 """
 
 import re
@@ -31,6 +31,7 @@ LOOKS: Final = (
 )
 """Looks of the ten seats of the largest table: 4.5:1 on their grounds; the first two also for the colour-blind."""
 _COLOUR: Final = re.compile(r"var\(--seat-(\d), #[0-9a-f]{6}\)")
+_SHAPE: Final = re.compile(r'd="[^"]*"(?= class="seat-(\d)")')
 
 
 def looks_of(players: Sequence[str], league: Sequence[str] = ()) -> tuple[int, ...]:
@@ -53,6 +54,12 @@ def seat_colour(seat: int) -> str:
     return f"var(--seat-{seat}, {LOOKS[seat].light})"
 
 
+def seat_shape(seat: int) -> str:
+    """Return the shape of a seat in its colour, in a box of 24 by 24, for an SVG picture; see `paint_seats`."""
+    return f'<path d="{LOOKS[seat].shape}" class="seat-{seat}" fill="{seat_colour(seat)}"/>'
+
+
 def paint_seats(picture: str, looks: Sequence[int] = range(len(LOOKS))) -> str:
-    """Return the picture with the colours on white of the looks by seat."""
+    """Return the picture with the shapes, and the colours on white, of the looks by seat."""
+    picture = _SHAPE.sub(lambda match: f'd="{LOOKS[looks[int(match[1]) % len(looks)]].shape}"', picture)
     return _COLOUR.sub(lambda match: LOOKS[looks[int(match[1]) % len(looks)]].light, picture)

@@ -1,6 +1,6 @@
 """`arena.load_match(ID)`: a stored match, reconstructed from its record."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -31,11 +31,12 @@ _HEIGHT_PX: Final = 1000
 class Match:
     """A match that was played. `scores` is None where a fault ended it; `ranks` by seat from 0, the best.
 
+    Players have the colours that they have in `league`, the names of its players.
     Steps, states and pictures come from a replay: CheckFailed if that is not possible here.
     """
 
-    def __init__(self, record: MatchRecord) -> None:
-        self.record = record
+    def __init__(self, record: MatchRecord, league: Sequence[str] = ()) -> None:
+        self.record, self._league = record, league
         self.id, self.game, self.options = record.match, record.game, record.options
         self.players = record.players
         self.scores, self.ranks = record.scores, record.ranks
@@ -61,14 +62,14 @@ class Match:
 
     def picture(self, step: int | None = None) -> Picture:
         """Return the position after a step as an SVG document, which a notebook draws."""
-        return Picture(picture_with_names(load_game(self.game), self.state(step), self.players))
+        return Picture(picture_with_names(load_game(self.game), self.state(step), self.players, self._league))
 
     def player(self, *, private: Collection[str] = ()) -> MatchPage:
         """Return the match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.
 
         Notes and stderr are shown of the players named in `private`.
         """
-        return MatchPage(match_page(self.record, private=private))
+        return MatchPage(match_page(self.record, private=private, league=self._league))
 
     def dialogue(self) -> Table:
         """Return every line both ways: seat, player, number of the request, `>` to the bot or `<` from it, the line.
@@ -113,4 +114,5 @@ def load_match(match_id: str, *, results: str | Path = "results") -> Match:
 
     SpecError if there is none.
     """
-    return Match(read_match(ReadMatch(match=match_id, results=Path(results))).record)
+    match = read_match(ReadMatch(match=match_id, results=Path(results)))
+    return Match(match.record, match.league)

@@ -1,15 +1,18 @@
 """A match by its id: stored in results, or one of the last of `arena match`."""
 
+import contextlib
+
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import SpecError
+from arena.errors import DamagedStore, SpecError
+from arena.league.tournament import luck_origin
 from arena.match.record import MatchRecord
 from arena.match.requests import require_answer, seat_of
 from arena.match.results import MatchResult, partners, record_of
 from arena.operations.request import Request
 from arena.store.folder import open_store
-from arena.store.matches import LeagueSecret
+from arena.store.matches import LeagueSecret, MatchStore
 from arena.store.recent import MATCH_ID, recent_match
 
 
@@ -24,12 +27,14 @@ class MatchDetails(msgspec.Struct, frozen=True):
     """A match and the secret of its luck; None if that is not known here.
 
     `result` is None for a match that is not stored in results. `block` has the other matches with the same luck.
+    `league` are the players of its league, which give the colours; empty without one.
     """
 
     record: MatchRecord
     secret: LeagueSecret | None
     result: MatchResult | None = None
     block: tuple[MatchRecord, ...] = ()
+    league: tuple[str, ...] = ()
 
 
 class ReadSeat(Request, frozen=True, kw_only=True):
@@ -51,7 +56,7 @@ def read_match(request: ReadMatch) -> MatchDetails:
         record = record_of(match)
         block = tuple(record_of(store.match(other)) for other in _other_ids_of_block(request, record))
         secret = None if record.commitment is UNSET else store.secret(record.commitment)
-        return MatchDetails(record, secret, match, block)
+        return MatchDetails(record, secret, match, block, _players_of_league(store, record))
 
 
 def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:
@@ -65,6 +70,19 @@ def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:
     if request.step is not None:
         require_answer(record, seat, request.step)
     return record, seat
+
+
+def _players_of_league(store: MatchStore, record: MatchRecord) -> tuple[str, ...]:
+    """Return the players of the first league with the luck and the players of the match; empty if none is found.
+
+    Also empty if a league before it is damaged: the match can still be read.
+    """
+    with contextlib.suppress(DamagedStore):
+        for tournament in map(store.league, store.leagues()):
+            names = tuple(player.name for player in tournament.players)
+            if record.commitment in luck_origin(tournament).commitments and {*record.players} <= {*names}:
+                return names
+    return ()
 
 
 def _other_ids_of_block(request: ReadMatch, record: MatchRecord) -> tuple[str, ...]:

@@ -80,8 +80,10 @@ def assets() -> Iterator[tuple[str, bytes]]:
 
 
 def _look_rule(number: int) -> str:
-    """Return the CSS of the class `look-N`, whose `--look` is the colour of the players with that look."""
-    return f".look-{number} {{ --look: light-dark({LOOKS[number].light}, {LOOKS[number].dark}); }}\n"
+    """Return the CSS of the class `look-N`: `--look` is the colour of the players with that look, `--shape` a mask."""
+    light, dark, shape = LOOKS[number]
+    mask = f"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><path d='{shape}'/></svg>"
+    return f'.look-{number} {{ --look: light-dark({light}, {dark}); --shape: url("{mask}"); }}\n'
 
 
 def collect_contents(

@@ -22,16 +22,17 @@ _PLACES: Final = 4
 class StepData(msgspec.Struct, omit_defaults=True):
     """A step by its number, 0 for the start, and the position after it.
 
-    `key` of a draw or simulation. `news`: lines on what the step led to. `next`: seats that must act then. `used_ms`:
-    time for this action, `total_ms`: of the match until then, `bank_ms`: left in the seat's bank then. `luck` of this
-    step and `value`, the expected payoff after it, by seat; `points` by then, and `stake`: what the end of the round
-    would add now. `cost`: that of the decision, in payoff, and the `better`
-    action in words. `view`, `still`: indices of views and stills, `motion` of
-    the movement that a simulation gave. `fault`: the reason of a refusal or forfeit. `note` and `stderr` only of
-    private players: what came on stderr since the answer before.
+    `detail`: its numbers, apart from the words of `text`. `key` of a draw or simulation. `news`: lines on what the step
+    led to. `next`: seats that must act then. `used_ms`: time for this action, `total_ms`: of the match until then,
+    `bank_ms`: left in the seat's bank then. `luck` of this step and `value`, the expected payoff after it, by seat;
+    `points` by then, and `stake`: what the end of the round would add now. `cost`: that of the decision, in payoff, and
+    the `better` action in words. `view`, `still`: indices of views and stills, `motion` of the movement that a
+    simulation gave. `fault`: the reason of a refusal or forfeit. `note` and `stderr` only of private players: what came
+    on stderr since the answer before.
     """
 
     text: str
+    detail: str = ""
     kind: str = "action"
     key: str = ""
     seat: int | None = None
@@ -94,7 +95,7 @@ class MatchData(msgspec.Struct):
 
     `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
     one. `others`: the matches of the block on the same luck. `notice`: a sentence if something is left out.
-    `origin`: the source of the luck.
+    `origin`: the source of the luck. `unit`: the plural of what points count.
     """
 
     id: str
@@ -113,6 +114,7 @@ class MatchData(msgspec.Struct):
     motions: str = ""
     notice: str = ""
     origin: str = ""
+    unit: str = ""
 
 
 def add_faults(steps: list[StepData], record: MatchRecord) -> None:

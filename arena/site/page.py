@@ -39,14 +39,20 @@ _PAGE: Final = """<!doctype html>
 
 
 def match_page(
-    record: MatchRecord, others: Sequence[MatchRecord] = (), *, origin: str = "", private: Collection[str] = ()
+    record: MatchRecord,
+    others: Sequence[MatchRecord] = (),
+    *,
+    origin: str = "",
+    private: Collection[str] = (),
+    league: Sequence[str] = (),
 ) -> str:
     """Return a match as HTML. `others`: matches of its block to compare; `origin`: the source of its luck.
 
-    Notes and stderr are shown for the players named in `private`. CheckFailed if a record contradicts the rules.
+    `league`: the players of its league, which give the colours. Notes and stderr are shown for the players named in
+    `private`. CheckFailed if a record contradicts the rules.
     """
-    data = match_data(record, private=private, judgements=judge_by_game(record))
-    beside = [match_data(other, private=private, has_motions=False) for other in others]
+    data = match_data(record, private=private, judgements=judge_by_game(record), league=league)
+    beside = [match_data(other, private=private, league=league, has_motions=False) for other in others]
     ids = [match_values["id"] for match_values in (data, *beside)]
     for match_values in (data, *beside):
         match_values["others"] = [other for other in ids if other != match_values["id"]]

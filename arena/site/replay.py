@@ -30,7 +30,9 @@ from arena.games.api import (
     news_of,
     picture_with_names,
     points_of,
+    points_unit_of,
     value_of,
+    with_names,
 )
 from arena.games.looks import LOOKS, looks_of
 from arena.match.judgement import Judgement
@@ -114,6 +116,7 @@ class _DataBuilder:
         module, pictured = module_of(record.game), self._steps_with_stills()
         views = _index_values(steps, "view", map(self._view_of, self._states)) if module else []
         data = _make_data(record, steps, self._luck, self._league, self._motion_notice(), module)
+        data.unit = points_unit_of(self._game)
         data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
         data.stills = _compress(
             _index_values(steps, "still", (self._picture_of(self._states[number]) for number in pictured), pictured)
@@ -147,7 +150,9 @@ class _DataBuilder:
         step = moment.step
         turn = self._game.turn(moment.before)
         drawn = _describe_draw(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
-        shown = StepData(drawn or step_text(self._record, moment), kind=_kind_of_step(step))
+        words = with_names(drawn or step_text(self._record, moment), self._record.players)
+        text, _, detail = words.partition("; ")
+        shown = StepData(text, detail, kind=_kind_of_step(step))
         if isinstance(step, ActionStep):
             shown.seat = step.seat
         else:
@@ -155,8 +160,8 @@ class _DataBuilder:
         if moment.is_complete:
             lines = news_of(self._game, moment.before, moment.after, self._record.players)
             news = [line for line in lines if not line.startswith(HEADING)]
-            if news and isinstance(step, SimulationStep):
-                shown.text = news.pop(0)
+            if news and not isinstance(step, ActionStep):
+                shown.text, shown.detail = news.pop(0), text
             shown.news = tuple(news)
         return self._fill_position(shown, self._states[number])
 

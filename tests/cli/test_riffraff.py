@@ -72,7 +72,7 @@ def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     page = Path("ship.html").read_text()
     assert (said.code, drawn.code) == (0, 0), said.err
     assert said.out.count("passes (stands in after a fault: illegal_action)") >= 3
-    assert re.search(r"simulation settle/\d+/\d/0: off by u .*; at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
+    assert re.search(r"simulation settle/\d+/\d/0: at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
     assert Path("ship.svg").read_text().startswith("<svg ")
     assert 'data-match="' in page
     assert re.search(r'"motions":"[^"]', page)

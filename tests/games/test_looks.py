@@ -5,7 +5,7 @@ from math import dist
 
 import pytest
 
-from arena.games.looks import LOOKS, looks_of, paint_seats, seat_colour
+from arena.games.looks import LOOKS, looks_of, paint_seats, seat_colour, seat_shape
 
 LEAGUE = [f"p{number}" for number in range(14)]
 GROUNDS = {"light": ("#ffffff", "#f5f7f9"), "dark": ("#14171b", "#12161b")}
@@ -52,9 +52,12 @@ def test_a_player_keeps_its_look_in_every_seat_and_match() -> None:
     assert looks_of("aab") == (0, 1, 2)
 
 
-def test_a_picture_gets_the_colours_of_the_players() -> None:
-    """Alone it has colours of its seats."""
-    drawing = f'<path fill="{seat_colour(0)}" stroke="{seat_colour(9)}"/>'
+def test_a_picture_gets_the_looks_of_the_players() -> None:
+    """Alone it has colours and shapes of its seats; other paths stay."""
+    drawing = f'<path d="M1" stroke="{seat_colour(9)}"/>{seat_shape(0)}'
 
-    assert paint_seats(drawing) == f'<path fill="{LOOKS[0].light}" stroke="{LOOKS[9].light}"/>'
-    assert paint_seats(drawing, (3,) * 9 + (1,)) == f'<path fill="{LOOKS[3].light}" stroke="{LOOKS[1].light}"/>'
+    for order in ((0,) * 9 + (9,), (3,) * 9 + (1,)):
+        first, last = LOOKS[order[0]], LOOKS[order[9]]
+        shape = f'<path d="{first.shape}" class="seat-0" fill="{first.light}"/>'
+        assert paint_seats(drawing, order) == f'<path d="M1" stroke="{last.light}"/>{shape}'
+    assert paint_seats(drawing) == paint_seats(drawing, (0,) * 9 + (9,))

@@ -15,10 +15,12 @@ from support.store_made import block_of, blocks_of, fill, reading, tournament, w
 from support.tampering import delete_match, opened
 
 from arena.errors import SpecError
+from arena.games.looks import LOOKS
 from arena.league.history import EndedRun
 from arena.league.schedule import jobs, pairings
 from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, Tournament
+from arena.library.match import load_match
 from arena.match.record import SimulationStep, unpack
 from arena.match.results import MatchResult
 from arena.operations.leagues import load_league
@@ -114,6 +116,28 @@ def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None
         if column.name in {"rank", "player", "score", "rating", "TrueSkill", "W-D-L", "LOS", "ms/move"}:
             for cell in column.cells(rows, Style()):
                 assert f">{cell.strip()}<" in page, column.name
+
+
+def test_a_player_has_one_look_on_all_pages_and_in_one_file(terminal: Terminal) -> None:
+    """Cards, plots, match pages, stills, `show --to` and the library agree, in a league whose names are not sorted."""
+    names, results, out = ("zoe", "bob", "adam"), terminal.results, Path("out")
+    league = tournament(*names, game="connect_four")
+    for each in (replace(league, name="another", players=league.players[::2]), league):
+        fill(results, each)
+    with reading(results) as store:
+        write_site(store, ["test"], out, "all")
+    match = next(page.stem for page in out.glob("match/*.html") if "bob" in page.read_text())
+    terminal.arena(f"show {match} --to one.html"), terminal.arena(f"show {match} --to one.svg")
+    one, (folder,) = load_match(match, results=results), out.glob("league/*")
+
+    for text in ((out / f"data/match-{match}.js").read_text(), Path("one.html").read_text(), str(one.player())):
+        colours = re.findall(r'"name":"(\w+)","bot":"\w+","colours":\["(#\w+)"', text)
+        assert len(colours) >= 2
+        assert all(colour == LOOKS[names.index(name)].light for name, colour in colours)
+    assert Path("one.svg").read_text() == (out / f"match/{match}.svg").read_text() == str(one.picture())
+    cards = re.findall(r'side look-(\d)">(\w+)', (folder / "matches.html").read_text())
+    assert {*cards} == {(str(look), name) for look, name in enumerate(names)}
+    assert {*re.findall(r"look-(\d)", (folder / "index.html").read_text())} == {"0", "1", "2"}
 
 
 def test_how_to_read_it_explains_what_the_page_of_a_league_shows(tmp_path: Path) -> None:

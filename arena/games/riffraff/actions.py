@@ -74,7 +74,7 @@ class Load(Action, frozen=True):
         drop = f", dropped {self.drop_mm:g} mm" if self.drop_mm else ""
         hands = "; ".join(f"{x:g} {y:g}" for x, y in self.hands_mm)
         held = f", hands at {hands}" if hands else ""
-        return f"loads {self.kind} {self.face} at u {self.u_mm:g} v {self.v_mm:g} yaw {self.yaw_deg:g}{drop}{held}"
+        return f"loads a {self.kind}, {self.face}; u {self.u_mm:g} v {self.v_mm:g} yaw {self.yaw_deg:g}{drop}{held}"
 
 
 class Pass(Action, frozen=True):

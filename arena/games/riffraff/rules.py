@@ -129,6 +129,8 @@ class RiffRaff(BaseGame):
                 return turns.ask_referee(state)
         raise AssertionError("a card is played only when all are asked for one")
 
+    points_unit = "pieces gone"
+
     def points(self, state: State) -> tuple[tuple[int, int], ...]:
         """Return by seat the points by now, twice: the end of a round changes none."""
         dealt = state.sets * len(KINDS)

@@ -21,7 +21,6 @@ from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, RIG, STEP_S, STEPS_PER
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import (
-    STILL,
     Noise,
     Piece,
     PieceId,
@@ -126,12 +125,11 @@ class RiffRaffSimulator:
         return turns.apply_placement(state, _decode_result(result))
 
     def describe_result(self, before: State, result: Json, after: State) -> str:
-        """Describe the noise of the load, time and tilt until rest, and the fates of the pieces that fell."""
+        """Describe time and tilt until rest, and the fates of the pieces that fell."""
         if before.phase is Phase.STANDARD:
             return captions.standard_load(before, standard.read_result(before, result))
         loaded = after.last[-1]
-        words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
-        words += [captions.settling(loaded)]
+        words = [captions.settling(loaded)]
         words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, f'seat {loaded.seat}')}" for fall in loaded.fallen]
         return "; ".join(words)
 

@@ -55,7 +55,7 @@ export async function start(root, match, { isWall = false } = {}) {
       parts.forEach((part) => part.speed?.(state.speed));
     },
   };
-  const more = isWall ? [curve(match, go, true)] : [curve(match, go), jumps(match), steps(match)];
+  const more = isWall ? [curve(match, go)] : [curve(match, go), jumps(match), steps(match)];
   const parts = [seats(match), picture, caption(match), controls(match, actions), ...more].filter(Boolean);
   const stages = el("div", { class: "stages" }, picture.host);
   const column = el("div", { class: "more" });
@@ -123,7 +123,7 @@ function seats(match) {
       const leads = entries.length < 5 && step.points?.every((other, at) => at === seat || other < step.points[seat]);
       const lead = leads ? [el("span", { class: "leads" }, isNext ? "leads, " : "leads")] : [];
       turn.replaceChildren(...(isEnd ? [el("span", { class: "unit" }, "place "), `${rank + 1}`] : [...lead, isNext ? "to move" : ""]));
-      points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, `${now}` === "1" ? " point" : " points")]));
+      points.replaceChildren(...(now === undefined ? [] : [`${now}`, el("span", { class: "unit" }, ` ${`${now}` === "1" ? match.unit.replace("s", "") : match.unit}`)]));
       const added = step.stake?.[seat];
       stake.replaceChildren(...(added === undefined ? [] : [whole(added), el("span", { class: "unit" }, " at stake")]));
       chance.replaceChildren(...(step.value?.length ? [percent(step.value[seat]), el("span", { class: "unit" }, " to win")] : []));
@@ -174,6 +174,7 @@ export function sentence(match, number) {
 function details(match, number) {
   const step = match.steps[number];
   const said = number === match.steps.length - 1 ? [match.result] : [];
+  if (step.detail) said.push(step.detail);
   if (step.round) said.push(`round ${step.round}`);
   if (step.used_ms != null) said.push(`took ${duration(step.used_ms)}`);
   if (step.luck?.length) said.push(`luck ${match.players.map(({ name }, seat) => `${name} ${signed(step.luck[seat])}`).join(", ")}`);

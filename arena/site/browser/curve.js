@@ -5,8 +5,8 @@ const WIDTH = 1000;
 const HEIGHT = 160;
 export const SHOWN_COST = 0.05; // of a win
 
-/** `isLive`: the lines end at the step that is shown. */
-export function curve(match, go, isLive = false) {
+/** Lines and bars end at the latest step that was shown. */
+export function curve(match, go) {
   const last = match.steps.length - 1;
   if (!match.steps.every((step) => step.value?.length)) return null;
   const x = (step) => (last ? (step / last) * WIDTH : 0);
@@ -19,14 +19,15 @@ export function curve(match, go, isLive = false) {
       ? [svg("line", { class: `curve-mistake seat-${step.seat}`, x1: x(at), x2: x(at), y1: y(step.value[step.seat]) - 9, y2: y(step.value[step.seat]) + 9 })]
       : [],
   );
+  const seen = svg("rect", { x: -9, y: -HEIGHT, width: 9, height: 3 * HEIGHT });
   const now = svg("line", { class: "curve-now", y1: 0, y2: HEIGHT });
   const drawing = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
     rounds.map((at) => svg("line", { class: "curve-round", x1: x(at), x2: x(at), y1: 0, y2: HEIGHT })),
     svg("line", { class: "curve-half", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
-    lines,
-    !isLive && mistakes,
+    svg("clipPath", { id: "seen" }, seen),
+    svg("g", { "clip-path": "url(#seen)" }, lines, mistakes),
     now,
   );
   drawing.addEventListener("click", (event) => {
@@ -37,7 +38,7 @@ export function curve(match, go, isLive = false) {
   const show = (step) => {
     now.setAttribute("x1", x(step));
     now.setAttribute("x2", x(step));
-    if (isLive) lines.forEach((line, seat) => line.setAttribute("points", points[seat].slice(0, step + 1).join(" ")));
+    seen.setAttribute("width", Math.max(seen.getAttribute("width"), x(step) + 9));
   };
   return { node, show };
 }

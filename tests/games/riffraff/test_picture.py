@@ -6,8 +6,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
+from support.riffraff_play import GAME
 from support.riffraff_scenes import AT_SEA, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded
 
+from arena.games.api import picture_with_names
+from arena.games.looks import LOOKS
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
 from arena.games.riffraff.drawing.svg import words
@@ -140,6 +143,19 @@ def test_a_picture_stands_alone(state: State) -> None:
     assert set(used) <= set(names)
     assert len(re.findall("(?:href|url)", text)) == len(used)
     assert picture(state) == text
+
+
+def test_players_have_their_colour_and_shape() -> None:
+    """On their cards and in the order of play, whatever their seats."""
+    state = fresh(ONE_CRATE, seats=2)
+    one, other = ((look.shape, look.light) for look in LOOKS[:2])
+
+    for names, looks in ((("zoe", "adam"), [one, other]), (("adam", "zoe"), [other, one])):
+        drawing = ET.fromstring(picture_with_names(GAME, state, names, ("zoe", "adam")))
+        cards = [drawing.find(f".//{SVG}g[{SVG}text='{name}']/{SVG}g/{SVG}path") for name in names]
+        shapes = {(path.get("d"), path.get("fill")) for path in drawing.iter(f"{SVG}path") if path.get("class")}
+        assert [(card.get("d"), card.get("fill")) for card in cards if card is not None] == looks
+        assert shapes == {*looks}
 
 
 def test_words_are_escaped() -> None:

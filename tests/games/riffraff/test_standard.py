@@ -121,6 +121,6 @@ def test_two_searches_for_a_load_are_compared() -> None:
     asked = did(to_load(), PASSED)
     result, nothing = GAME.simulator.simulate(asked), {"load": None}
 
-    load = "loads sailor hang at u 9 v 86 yaw 0"
+    load = "loads a sailor, hang; u 9 v 86 yaw 0"
     assert GAME.simulator.distance(asked, result, json.loads(msgspec.json.encode(result))) == ""
     assert GAME.simulator.distance(asked, result, nothing) == f"the first {load}; the second finds no load"

@@ -57,8 +57,10 @@ def what_next(state: State) -> str:
 
 
 def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
-    """Report a placement with its falls, a new captain with the order of play, and the end of a round."""
+    """Report an unsteady hand, a placement with its falls, a new captain with the order of play, the end of a round."""
     lines = []
+    if before.phase is Phase.NOISE and after.noise:
+        lines.append(_disturbance(after.noise))
     if after.placements != before.placements:
         lines.append(placement(after.last[-1], names[after.last[-1].seat]))
     if before.phase in {Phase.CARD, Phase.NEW_CAPTAIN, Phase.ORDER} and len(after.order) == len(names):
@@ -124,9 +126,9 @@ def tips(yards: Sequence[float]) -> str:
     return ", ".join(heel(math.degrees(yard)) for yard in yards)
 
 
-def disturbance(noise: Noise) -> str:
+def _disturbance(noise: Noise) -> str:
     """Describe the error of the hand; the push of the wave shows in how the ship rocks."""
-    return f"off by u {noise.u_mm:+.1f} v {noise.v_mm:+.1f} mm, turned {noise.yaw_deg:+.1f}°"
+    return f"the hand slips by {math.hypot(noise.u_mm, noise.v_mm):.1f} mm and {abs(noise.yaw_deg):.1f}°"
 
 
 def settling(loaded: Loaded) -> str:

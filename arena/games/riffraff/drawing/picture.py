@@ -12,6 +12,7 @@ from typing import Final, cast
 import msgspec
 
 from arena.games.api import Seat
+from arena.games.looks import seat_colour, seat_shape
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing import captions, svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, View, piece_solids
@@ -63,6 +64,11 @@ def sign(kind: str, x: float, y: float, scale: float) -> str:
     return f'<use href="#{svg.BADGE.format(kind)}" transform="translate({x:g} {y:g}) scale({scale:g})"/>'
 
 
+def _draw_shape(seat: Seat, x: float, y: float, size: float) -> str:
+    """Draw the shape of a seat's player about a point."""
+    return f'<g transform="translate({x - size / 2:g} {y - size / 2:g}) scale({size / 24:g})">{seat_shape(seat)}</g>'
+
+
 def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
     """Draw a card for every player, one below the other."""
     for seat, player in enumerate(state.players):
@@ -77,8 +83,7 @@ def _draw_seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     is_winner = state.phase is Phase.OVER and seat in captions.winners(state)
     edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if is_winner else (svg.LINE, 1)
     yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{SHEET}" stroke="{edge}" stroke-width="{width}"')
-    yield svg.circle((24, 24), 14, svg.SEAT_COLOURS[seat])
-    yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+    yield _draw_shape(seat, 24, 24, 28)
     yield words((46, 21), f"seat {seat}", 14, f"{BOLD} {ink(INK)}")
     notes = f"{counted(player.pieces, 'piece')} left" + (f", {player.removed} caught" if player.removed else "")
     yield words((46, 36), notes, 11, ink(svg.FADED))
@@ -88,7 +93,7 @@ def _draw_seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     if is_winner:
         yield words((236, 39), "wins", 15, f"{ink(svg.BRASS)} {BOLD} {MIDDLE}")
     yield from _draw_played_card(player)
-    yield from _draw_hand(player, svg.SEAT_COLOURS[seat])
+    yield from _draw_hand(player, seat_colour(seat))
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
         yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
@@ -144,8 +149,7 @@ def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
         x = right - 14 - index * 38
         if captions.mover(state) == seat:
             yield svg.circle((x, y), 15, "none", f'stroke="{svg.ACCENT}" stroke-width="2.5"')
-        yield svg.circle((x, y), 11, svg.SEAT_COLOURS[seat])
-        yield words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+        yield _draw_shape(seat, x, y, 18)
         if index < len(state.order) - 1:
             yield svg.segment((x - 23, y), (x - 15.5, y), svg.FADED, 1.5)
     if state.order:

@@ -29,7 +29,6 @@ FLAG: Final = "#b5382f"
 HAND: Final = "#f3cda6"
 ACCENT: Final = "#e4572e"
 GLOW: Final = "#ffd54a"
-SEAT_COLOURS: Final = ("#2f5fa8", "#b5382f", "#2e7d4f", "#8a4fa0")
 FATES: Final[Mapping[str, str]] = {"removed": "#3fa35b", "returned": "#e0a526", "to_supply": "#d8392b"}
 
 _PAINTS: Final = ("#9c4a2f", "#2f9e77", "#e28a2b", "#e3c04a", "#56606e", "#d6403a", "#9a9ea8", "#3a69bd")
