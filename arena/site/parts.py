@@ -104,17 +104,24 @@ def _looks(view: LeagueView, names: Sequence[str]) -> list[tuple[str, int]]:
     return [(name, looks_of([name], view.names)[0]) for name in names]
 
 
+def _line_plot(
+    view: LeagueView, x: Sequence[int], lines: Mapping[str, Sequence[float]], axes: tuple[str, str], caption: str
+) -> Plot:
+    """Plot a line for each player by name, in their colours; the last values are the text alternative."""
+    numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
+    alternative = printable(f"{axes[1]} at the end: {numbers}")
+    return Plot(line_plot(x, _looks(view, [*lines]), [*lines.values()], alternative, axes), caption)
+
+
 def rating_plot(view: LeagueView) -> Plot | None:
     """Plot TrueSkill's mu of the best `MOST_LINES` players over the matches of the league; None without a match."""
     names = [row.name for row in view.table.rows if row.matches][:MOST_LINES]
     if len(view.ratings) < 2:
         return None
     lines = {name: [by_player[name].mu for _, by_player in view.ratings] for name in names}
-    numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
-    x, alternative = [matches for matches, _ in view.ratings], printable(f"mu at the end: {numbers}")
-    return Plot(line_plot(x, _looks(view, names), [*lines.values()], alternative, ("matches", "mu")), caption)
+    return _line_plot(view, [matches for matches, _ in view.ratings], lines, ("matches", "mu"), caption)
 
 
 def history_plot(view: LeagueView) -> Plot | None:
@@ -124,10 +131,8 @@ def history_plot(view: LeagueView) -> Plot | None:
     tables = [{str(row.get("player")): row.get("rating") for row in run.rows} for run in view.runs]
     names = [row.name for row in view.table.rows][:MOST_LINES]
     lines = {name: [nan if (value := table.get(name)) is None else value for table in tables] for name in names}
-    numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     caption = "The rating at the end of each run; only differences within a run count."
-    x, alternative = [run.number for run in view.runs], printable(f"rating: {numbers}")
-    return Plot(line_plot(x, _looks(view, names), [*lines.values()], alternative, ("run", "rating")), caption)
+    return _line_plot(view, [run.number for run in view.runs], lines, ("run", "rating"), caption)
 
 
 def luck_table(view: LeagueView) -> list[Column]:

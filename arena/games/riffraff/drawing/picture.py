@@ -21,7 +21,7 @@ from arena.games.riffraff.drawing.svg import BOLD, END, INK, MIDDLE, SHEET, Fram
 from arena.games.riffraff.geometry import extents, level_of, multiply, room_between, rotation_about, rotation_of
 from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Phase, Player, State
-from arena.games.riffraff.table import Pose, ShipAtRest, Yards
+from arena.games.riffraff.table import Pose, ShipAtRest
 from arena.games.riffraff.turns import kind_of
 from arena.text import counted
 
@@ -88,7 +88,6 @@ def _draw_seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     notes = f"{counted(player.pieces, 'piece')} left" + (f", {player.removed} caught" if player.removed else "")
     yield words((46, 36), notes, 11, ink(svg.FADED))
     if seat == state.captain:
-        yield _draw_wheel(206, 15.5)
         yield words((220, 20), "captain", 12, f"{ink(svg.BRASS)} {BOLD}")
     if is_winner:
         yield words((236, 39), "wins", 15, f"{ink(svg.BRASS)} {BOLD} {MIDDLE}")
@@ -118,16 +117,6 @@ def _draw_hand(player: Player, colour: str) -> Iterator[str]:
         fill, edge, text = (colour, colour, "#ffffff") if card in player.hand else ("none", svg.LINE, svg.LINE)
         yield svg.box(left, 46, 19, 13, f'rx="3" fill="{fill}" stroke="{edge}"')
         yield words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {ink(text)}")
-
-
-def _draw_wheel(x: float, y: float) -> str:
-    """Draw a ship's wheel."""
-    spokes = (
-        svg.segment((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
-        for c, s in ((math.cos(step * math.pi / 4), math.sin(step * math.pi / 4)) for step in range(8))
-    )
-    ring = f'stroke="{svg.BRASS}" stroke-width="1.6"'
-    return "".join(spokes) + svg.circle((x, y), 6, "none", ring) + svg.circle((x, y), 2, svg.BRASS)
 
 
 def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
@@ -319,17 +308,8 @@ def _draw_captions(state: State, window: Window) -> Iterator[str]:
         lean = f"trim {captions.trim(math.degrees(state.table.pitch))}"
     yield words((left, top), name, 14, f"{BOLD} {ink(INK)}")
     yield words((right, top), lean, 14, f"{END} {ink(INK)}")
-    if window.view is FRONT:
-        yield from _draw_tips(state.table.yards, right)
     yield words((left, window.surface - 10), ends[0], 11, ink(svg.FADED))
     yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(svg.FADED)}")
-
-
-def _draw_tips(yards: Yards, right: float) -> Iterator[str]:
-    """Describe under water, beside the ball, how each yard tips, the highest on top."""
-    for row, (name, yard) in enumerate(zip(reversed(captions.YARD_NAMES), reversed(yards), strict=True)):
-        text = f"{name} yard {captions.heel(math.degrees(yard))}"
-        yield words((right, _FRONT.surface + 34 + 16 * row), text, 12, f"{END} {ink(SHEET)}")
 
 
 def _draw_last_load(last: Loaded) -> Iterator[str]:
@@ -338,7 +318,6 @@ def _draw_last_load(last: Loaded) -> Iterator[str]:
     lines = (
         f"seat {last.seat} loaded {last.id}",
         f"a {last.kind}, {last.load.face}, on area {last.area}",
-        f"tilt up to {last.tilt_max_deg:.1f}°, {last.end} after {last.t_s:.1f} s",
     )
     for row, text in enumerate(lines):
         yield words((_FRONT.left + 14, top + 16 * row), text, 12, ink(SHEET))
