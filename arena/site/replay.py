@@ -161,7 +161,7 @@ class _DataBuilder:
             lines = news_of(self._game, moment.before, moment.after, self._record.players)
             news = [line for line in lines if not line.startswith(HEADING)]
             if news and not isinstance(step, ActionStep):
-                shown.text, shown.detail = news.pop(0), text
+                shown.text, shown.detail = news.pop(0), "" if drawn else text
             shown.news = tuple(news)
         return self._fill_position(shown, self._states[number])
 

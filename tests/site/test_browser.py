@@ -134,16 +134,19 @@ def test_a_page_of_the_server_follows_the_league(browser: Any, tmp_path: Path) -
 
 
 def test_the_wall_plays_by_itself_unless_the_reader_wants_less_motion(browser: Any, site: Path) -> None:
-    """It then stands still, with the controls."""
+    """It then stands still, with the controls in the window, and names in one line, at each size."""
     shown = []
-    for motion in ("no-preference", "reduce"):
-        with opened(browser, address(site, "wall"), reduced_motion=motion) as (page, _):
+    for motion, size in (("no-preference", DESK), ("reduce", DESK), ("reduce", {"width": 844, "height": 390})):
+        with opened(browser, address(site, "wall"), reduced_motion=motion, viewport=size) as (page, _):
             page.wait_for_selector(".is-wall .count", state="attached")
             page.wait_for_timeout(1500)
             count = page.locator(".count").text_content()
-            shown.append((count.startswith("0 /"), page.locator(".controls").is_visible()))
+            box = page.locator(".controls").bounding_box()
+            is_in = box is not None and box["y"] + box["height"] <= size["height"]
+            lines = page.locator(".seat-name").evaluate_all("all => all.map(x => x.getClientRects().length)")
+            shown.append((count.startswith("0 /"), is_in, {*lines}))
 
-    assert shown == [(False, False), (True, True)]
+    assert shown == [(False, False, {1}), (True, True, {1}), (True, True, {1})]
 
 
 def test_the_wall_of_a_server_gets_new_matches_while_one_plays(browser: Any, tmp_path: Path) -> None:

@@ -225,6 +225,19 @@ def test_a_player_has_its_colour_and_shape_in_every_seat(browser: Any, site: Pat
     assert shapes == [look.shape for look in (*looks, *looks[::-1])]
 
 
+def test_the_curve_ends_at_the_latest_step_that_was_seen(browser: Any, site: Path) -> None:
+    """Also after a step back; the last step shows all of it."""
+    widths = []
+    with opened(browser, written(site, record("shanghaien")).as_uri()) as (page, _):
+        ready(page)
+        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"):
+            page.keyboard.press(key)
+            widths.append(float(page.locator("#seen rect").get_attribute("width")) - 9)
+
+    steps = len(record("shanghaien").steps)
+    assert widths == pytest.approx([0, 1000 / steps, 2000 / steps, 2000 / steps, 1000, 1000])
+
+
 def rgb(colour: str) -> str:
     return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
 

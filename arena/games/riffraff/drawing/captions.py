@@ -11,7 +11,6 @@ from arena.games.api import HEADING, Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import AREAS, FIRST_YARD_AREA, Area
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
-from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
 from arena.text import join_words
 
@@ -59,8 +58,8 @@ def what_next(state: State) -> str:
 def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
     """Report an unsteady hand, a placement with its falls, a new captain with the order of play, the end of a round."""
     lines = []
-    if before.phase is Phase.NOISE and after.noise:
-        lines.append(_disturbance(after.noise))
+    if before.phase is Phase.NOISE and (noise := after.noise):  # the push of the wave shows in how the ship rocks
+        lines.append(f"the hand slips by {math.hypot(noise.u_mm, noise.v_mm):.1f} mm and {abs(noise.yaw_deg):.1f}°")
     if after.placements != before.placements:
         lines.append(placement(after.last[-1], names[after.last[-1].seat]))
     if before.phase in {Phase.CARD, Phase.NEW_CAPTAIN, Phase.ORDER} and len(after.order) == len(names):
@@ -124,11 +123,6 @@ def trim(pitch_deg: float) -> str:
 def tips(yards: Sequence[float]) -> str:
     """Describe the end of each yard that is down, the lowest yard first; `yards` in rad, positive where port is up."""
     return ", ".join(heel(math.degrees(yard)) for yard in yards)
-
-
-def _disturbance(noise: Noise) -> str:
-    """Describe the error of the hand; the push of the wave shows in how the ship rocks."""
-    return f"the hand slips by {math.hypot(noise.u_mm, noise.v_mm):.1f} mm and {abs(noise.yaw_deg):.1f}°"
 
 
 def settling(loaded: Loaded) -> str:

@@ -103,11 +103,9 @@ def _draw_seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
 
 def _draw_played_card(player: Player) -> Iterator[str]:
     """Draw the card of this round as a playing card, face up for the audience."""
-    if player.card is None:
-        yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.LINE}" stroke-dasharray="3 2" fill="none"')
-        return
-    yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{INK}" fill="#ffffff"')
-    yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{svg.SERIF}"')
+    if player.card is not None:
+        yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{INK}" fill="#ffffff"')
+        yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{svg.SERIF}"')
 
 
 def _draw_hand(player: Player, colour: str) -> Iterator[str]:
@@ -248,7 +246,7 @@ def _draw_view(state: State, window: Window) -> Iterator[str]:
     yield from _draw_cargo(state, frame, ship)
     yield from (reaches if window.view is ABOVE else hands)(frame, places)
     yield from splashes(frame, fallen)
-    yield from (_draw_names(window) if window.view is ABOVE else _draw_captions(state, window))
+    yield from (_draw_names(window) if window.view is ABOVE else _draw_captions(window))
     yield "</g>"
     yield window.box(f'{_ROUNDED} fill="none" stroke="{svg.LINE}"')
 
@@ -297,19 +295,13 @@ def _draw_names(window: Window) -> Iterator[str]:
         yield words((right, y), text, 11, f"{END} {ink(SHEET)}")
 
 
-def _draw_captions(state: State, window: Window) -> Iterator[str]:
-    """Name the view and its sides, and on the sky how the ship leans in it."""
+def _draw_captions(window: Window) -> Iterator[str]:
+    """Name the view and its sides."""
     left, right, top = window.left + 14, window.left + window.width - 14, window.top + 24
-    if window.view is FRONT:
-        name, ends = "from the bow", ("starboard", "port")
-        lean = f"heel {captions.heel(math.degrees(state.table.roll))}"
-    else:
-        name, ends = "from starboard", ("stern", "bow")
-        lean = f"trim {captions.trim(math.degrees(state.table.pitch))}"
-    yield words((left, top), name, 14, f"{BOLD} {ink(INK)}")
-    yield words((right, top), lean, 14, f"{END} {ink(INK)}")
-    yield words((left, window.surface - 10), ends[0], 11, ink(svg.FADED))
-    yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(svg.FADED)}")
+    names = ("from the bow", "starboard", "port") if window.view is FRONT else ("from starboard", "stern", "bow")
+    yield words((left, top), names[0], 14, f"{BOLD} {ink(INK)}")
+    yield words((left, window.surface - 10), names[1], 11, ink(svg.FADED))
+    yield words((right, window.surface - 10), names[2], 11, f"{END} {ink(svg.FADED)}")
 
 
 def _draw_last_load(last: Loaded) -> Iterator[str]:
