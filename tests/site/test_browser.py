@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.site_browser import PHONE, opened, overflow, serious_faults
+from support.site_browser import DESK, PHONE, opened, overflow, serious_faults
 from support.site_made import LONGEST_S, made_site, serving
 from support.store_made import block_of, tournament, writing
 
