@@ -61,7 +61,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.move_ms + self.bank_ms == 0:
             raise ValueError("move_ms and bank_ms are both 0, so no answer would be in time")
         if self.increment_ms and self.move_ms:
-            raise ValueError(f"increment_ms {self.increment_ms:g} goes with move_ms 0, found {self.move_ms:g}")
+            raise ValueError("increments go with a move_ms of 0 (--move-ms 0)")
 
     def terms(self) -> ClockTerms:
         """Return the clock of one match, in floating point as JSON has it after a record was read again."""

@@ -65,7 +65,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("match random random --options [1]", "expected a JSON object, found [1]"),
         ("check random --move-ms 0 --bank-ms -1", "--bank-ms: expected a number >= 0.0, found -1.0"),
         ("match random random --bank-ms 100+x", "--bank-ms: expected a number, or two with + between them, found 'x'"),
-        ("match random random --bank-ms 100+5", "increment_ms 5 goes with move_ms 0, found 100"),
+        ("match random random --bank-ms 100+5", "increments go with a move_ms of 0 (--move-ms 0)"),
         (
             """match random random --game nim --options '{"heaps": ["\\ud800"]}'""",
             "heaps[0]: a text in it is no Unicode",

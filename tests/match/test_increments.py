@@ -73,7 +73,7 @@ def test_matches_without_increments_say_nothing_of_them() -> None:
 @pytest.mark.parametrize(
     ("clock", "said"),
     [
-        ({"increment_ms": 100}, "increment_ms 100 goes with move_ms 0, found 100"),
+        ({"increment_ms": 100}, "increments go with a move_ms of 0"),
         ({"move_ms": 0, "bank_ms": 0, "increment_ms": 100}, "move_ms and bank_ms are both 0"),
         ({"move_ms": 0, "increment_ms": 0}, "increment_ms: expected a number > 0"),
         ({"move_ms": 0, "increment_ms": -1}, "increment_ms: expected a number > 0"),
