@@ -103,6 +103,14 @@ FIFTY: Final = "8/8/8/4k3/8/8/4P3/4K3 w - - 98 80"
 ENDS: Final = [
     ("chess", "", ["g1f3", "g8f6", "f3g1", "f6g8"] * 2, (0, 0), "a position came for the third time"),
     ("chess", FIFTY, ["e1d1", "e5e6"], (0, 0), "50 moves without capture or pawn"),
+    # also the third time; fastchess names the moves, too
+    (
+        "chess",
+        FIFTY.replace("98", "92"),
+        ["e1d1", "e5e6", "d1e1", "e6e5"] * 2,
+        (0, 0),
+        "50 moves without capture or pawn",
+    ),
     ("chess", "7k/8/8/8/8/8/1q6/K7 w - - 0 1", ["a1b2"], (0, 0), "too few pieces to mate"),
     ("chess", "7k/8/4Q1K1/8/8/8/8/8 w - - 0 80", ["e6f7"], (0, 0), "stalemate"),
     ("chess", "7k/8/4Q1K1/8/8/8/8/8 w - - 99 80", ["e6e8"], (-1, 1), "mate"),

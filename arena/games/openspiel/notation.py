@@ -94,12 +94,11 @@ class _Chess:
 
     def ending(self, spiel: Any) -> str:
         """Return mate or stalemate, or the rule by which OpenSpiel ends a game without a claim."""
-        if spiel.is_repetition_draw():
-            return "a position came for the third time"
         if not spiel.board().has_legal_moves():
             return "mate" if any(spiel.returns()) else "stalemate"
-        quiet = int(spiel.board().to_fen().split()[4])
-        return "50 moves without capture or pawn" if quiet >= _QUIET_LIMIT else "too few pieces to mate"
+        if int(spiel.board().to_fen().split()[4]) >= _QUIET_LIMIT:
+            return "50 moves without capture or pawn"
+        return "a position came for the third time" if spiel.is_repetition_draw() else "too few pieces to mate"
 
     def first(self, game: Any, start: str) -> Any:
         """Return the state of a FEN."""
