@@ -50,7 +50,7 @@ def test_a_record_can_be_replayed_before_it_is_stored() -> None:
     assert [moment.action for moment in replay(record)] == [moment.action for moment in replay(unpack(pack(record)))]
     lines = list(transcript(record, every_state=False))
     assert any(line.endswith("passes (stands in after a fault: illegal_action)") for line in lines)
-    assert any("the referee loads sailor" in line for line in lines)
+    assert any("the referee loads a sailor" in line for line in lines)
 
 
 @pytest.mark.parametrize(

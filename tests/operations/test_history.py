@@ -538,4 +538,4 @@ def test_the_site_draws_the_ratings_from_run_to_run(course: Terminal) -> None:
     pages = [next(Path(site, "league").glob("*/index.html")).read_text() for site in ("first", "second")]
     assert [page.count("From run to run") for page in pages] == [0, 1]
     assert "player cid joined" in pages[1]
-    assert len(re.findall(r'aria-label="rating: [^"]*cid \d', pages[1])) == 2
+    assert len(re.findall(r'aria-label="rating at the end: [^"]*cid \d', pages[1])) == 2

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from support.statistics_duels import moments_of
@@ -89,12 +89,11 @@ def test_antisymmetric(ratio: Ratio, numbers: list[int], bounds: tuple[float, fl
 
 
 @patiently
-@given(numbers=usual, bounds=wide, places=st.tuples(st.integers(0, 4), st.integers(0, 4)))
+@given(numbers=usual, bounds=wide, places=st.sets(st.integers(0, 4), min_size=2, max_size=2).map(sorted))
 def test_a_better_block_never_lowers_the_logistic_ratio(
-    numbers: list[int], bounds: tuple[float, float], places: tuple[int, int]
+    numbers: list[int], bounds: tuple[float, float], places: list[int]
 ) -> None:
     """Any block exchanged for a better one raises the ratio: logistic Elo knows the mean only."""
-    assume(places[0] < places[1])
     better = list(numbers)
     better[places[0]] -= 1
     better[places[1]] += 1

@@ -20,7 +20,7 @@ NAMES: Final = (
     '"><img src=x onerror=alert(1)>',
     "{{ 7*7 }}{% raw %}",
     "$\\frac`code`",
-    "\u202egnp.exe",
+    "gn\u0440.exe",
     "cheat",
 )
 """Of players; `cheat` loses by an illegal action."""
