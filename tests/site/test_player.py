@@ -468,6 +468,20 @@ def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, sit
     assert "Aboard: " in told
 
 
+@pytest.mark.parametrize("density", [0.7, 2, 3])
+def test_the_ship_fills_its_place_on_screens_of_any_density(browser: Any, site: Path, density: float) -> None:
+    """A phone has 2 or 3 pixels for each of CSS, a page that is zoomed out less than one."""
+    place = written(site, record("simulated"))
+    made = browser.new_context(device_scale_factor=density)
+    page = made.new_page()
+    page.goto(place.as_uri())
+    ready(page)
+    boxes = [page.locator(f".harbour {name}").bounding_box() for name in ("canvas", ".water")]
+    made.close()
+
+    assert boxes[0] == boxes[1]
+
+
 def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site: Path) -> None:
     """For ever; a match that is not there is left out."""
     one, other = record("nim"), replace(record("shanghaien"), match="c91b78bc3e0c-0-1")
