@@ -468,6 +468,22 @@ def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, sit
     assert "Aboard: " in told
 
 
+@pytest.mark.parametrize("width", [1100, 1240, 1440])
+def test_names_stay_in_one_line_beside_all_that_a_strip_says(browser: Any, site: Path, width: int) -> None:
+    """Points, what is at stake and the chance go below a name that they leave no room for."""
+    place = written(site, record("shanghaien"))
+    made = browser.new_context(viewport={"width": width, "height": 660})
+    page = made.new_page()
+    page.goto(f"{place.as_uri()}#step={len(record('shanghaien').steps) - 2}")
+    ready(page)
+    heights = [name.bounding_box()["height"] for name in page.locator(".seat-name").all()]
+    said = page.locator(".seats").text_content()
+    made.close()
+
+    assert "at stake" in said
+    assert max(heights) < 30
+
+
 @pytest.mark.parametrize("density", [0.7, 2, 3])
 def test_the_ship_fills_its_place_on_screens_of_any_density(browser: Any, site: Path, density: float) -> None:
     """A phone has 2 or 3 pixels for each of CSS, a page that is zoomed out less than one."""
